@@ -1,0 +1,174 @@
+"""What the Makefile calls: run a notebook, show a plan, export a report.
+
+    python -m creativemath_utils run 02_generate --profile demo --set generators=qwen
+    python -m creativemath_utils plan --profile paper
+    python -m creativemath_utils report --profile demo
+
+A fault that a person can mend ends with one line on stderr and exit code 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from creativemath_utils.models import nearest
+from creativemath_utils.profile import Profile, load_profile
+from creativemath_utils.records import KitError
+from creativemath_utils.store import ROOT, shown
+
+NOTEBOOKS = ROOT / "notebooks"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Parse, do, and turn a KitError into one line. Returns the exit code: 0, 1 (a fault of the kit) or 2."""
+    parser = argparse.ArgumentParser(prog="python -m creativemath_utils", description=__doc__.partition("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, about in (
+        ("run", "run a numbered notebook and keep the executed copy in data/runs/<run>/executed"),
+        ("plan", "show the calls a run needs, what the ledger holds, and what is missing; asks nothing"),
+        ("report", "export the executed notebooks of a run as web pages"),
+        ("settings", "print what the Makefile needs to know of a profile"),
+    ):
+        command = commands.add_parser(name, help=about, description=about)
+        command.add_argument("--profile", default="demo", help="name in notebooks/profiles, or path of a .yaml file")
+        if name == "run":
+            command.add_argument("notebook", help="such as 02_generate")
+            command.add_argument(
+                "--set", action="append", default=[], metavar="NAME=VALUE", help="a notebook parameter"
+            )
+    options = parser.parse_args(arguments)
+    try:
+        return globals()[f"{options.command}_command"](options)
+    except KitError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("stopped; all answers so far are kept, run the same again to go on", file=sys.stderr)
+        return 130
+
+
+def run_command(options: argparse.Namespace) -> int:
+    """Run one notebook in this interpreter, headless, wherever the command was called from."""
+    profile = load_profile(options.profile)
+    notebook = find_notebook(options.notebook)
+    parameters: dict[str, Any] = {"profile": str(profile.file.resolve())} if profile.file else {}
+    for setting in options.set:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise KitError(f"--set {setting}: expected NAME=VALUE")
+        parameters[name] = value
+    suffix = "".join(f".{value}" for name, value in sorted(parameters.items()) if name == "generators" and value)
+    target = profile.paths.executed / f"{notebook.stem}{suffix[:80].replace(',', '+')}.ipynb"
+    return execute(notebook, target, parameters)
+
+
+def find_notebook(name: str) -> Path:
+    """The notebook of that name. Raises KitError with the nearest one."""
+    path = NOTEBOOKS / f"{Path(name).stem}.ipynb"
+    if not path.is_file():
+        known = [file.stem for file in NOTEBOOKS.glob("*.ipynb")]
+        raise KitError(f"no notebook {name!r}; {nearest(name, known)}")
+    return path
+
+
+def execute(notebook: Path, target: Path, parameters: dict[str, Any]) -> int:
+    """Run a notebook with papermill; its printed lines appear here as they come. Returns the exit code."""
+    os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")  # a kernel of the same name may lie in the home folder
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+    import nbformat
+    import papermill
+    from papermill.exceptions import PapermillExecutionError
+
+    known = papermill.inspect_notebook(str(notebook))
+    for name in parameters:
+        if name not in known:
+            raise KitError(f"{notebook.stem} has no parameter {name!r}; {nearest(name, known)}")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        papermill.execute_notebook(
+            str(notebook),
+            str(target),
+            parameters=parameters,
+            kernel_name="python3",
+            language="python",
+            cwd=str(notebook.parent),
+            progress_bar=False,
+            stdout_file=sys.stdout,
+            stderr_file=sys.stderr,
+        )
+    except PapermillExecutionError as error:
+        if error.ename == "KitError":
+            raise KitError(error.evalue) from None
+        if error.ename == "KeyboardInterrupt":
+            raise KeyboardInterrupt from None
+        executed = nbformat.read(target, as_version=4) if target.is_file() else None
+        print(f"error: {notebook.stem} stopped: {error.ename}: {error.evalue}", file=sys.stderr)
+        print(f"       cell {error.exec_count}; see {shown(target)}", file=sys.stderr)
+        return 1 if executed is not None else 2
+    return 0
+
+
+def settings_command(options: argparse.Namespace) -> int:
+    """Words for make: RUN, PROFILE_FILE, TOGETHER (generators that share a kernel), ALONE, RECORDING, CORPUS."""
+    profile = load_profile(options.profile)
+    local = [name for name in profile.generators if profile.model(name).backend == "local" and not profile.offline]
+    together = [name for name in profile.generators if name not in local]
+    corpus = corpus_file(profile)
+    words = {
+        "RUN": profile.run,
+        "PROFILE_FILE": str(profile.file),
+        "TOGETHER": ",".join(together),
+        "ALONE": ",".join(local),
+        "RECORDING": str(profile.recording_path or ""),
+        "CORPUS": str(corpus) if corpus and corpus.is_file() else "",
+    }
+    print(" ".join(f"{name}:={value}" for name, value in words.items()))
+    return 0
+
+
+def corpus_file(profile: Profile) -> Path | None:
+    """The file that the problems come from, where there is one."""
+    from creativemath_utils.curate import DEMO, subset_file
+
+    if profile.corpus.source == "demo":
+        return DEMO
+    if profile.corpus.source == "creativemath":
+        return subset_file(profile)
+    return profile.path(profile.corpus.path) if profile.corpus.path else None
+
+
+def plan_command(options: argparse.Namespace) -> int:
+    """Print the plan of a run."""
+    from creativemath_utils.plan import plan_text
+
+    print(plan_text(load_profile(options.profile)))
+    return 0
+
+
+def report_command(options: argparse.Namespace) -> int:
+    """Executed notebooks as web pages, code hidden, in data/runs/<run>/report."""
+    from nbconvert import HTMLExporter
+
+    profile = load_profile(options.profile)
+    executed = sorted(profile.paths.executed.glob("*.ipynb"))
+    if not executed:
+        remedy = f"make reproduce PROFILE={options.profile}"
+        raise KitError(f"{shown(profile.paths.executed)} holds no executed notebook; run `{remedy}` first")
+    folder = profile.paths.folder / "report"
+    folder.mkdir(parents=True, exist_ok=True)
+    exporter = HTMLExporter(template_name="lab", exclude_input=True, embed_images=True)
+    for notebook in executed:
+        page, _ = exporter.from_filename(str(notebook))
+        target = folder / f"{notebook.stem}.html"
+        target.write_text(page, "utf-8")
+        print(f"wrote {shown(target)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,269 @@
+"""`complete(requests)`: an answer for each request, in order, each asked at most once.
+
+The ledger is looked up first; what is not there is asked of the models, several at once, as many calls in flight as the
+profile allows each. An answer is on disk before it counts. A call that failed for good is returned with status
+`failed`, kept in `failures`, and never stored: the next run asks it again.
+
+The engine runs its event loop in a thread of its own, so that `complete` is a plain function in a script and in
+JupyterLab, where the kernel has a loop of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections import Counter, defaultdict
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from creativemath_utils.backends import Backend, open_backend
+from creativemath_utils.backends.recorded import RecordedBackend
+from creativemath_utils.ledger import Ledgers
+from creativemath_utils.models import Model, find_model
+from creativemath_utils.progress import Progress
+from creativemath_utils.records import KitError, Request, Response
+from creativemath_utils.store import shown
+
+STOP_SECONDS = 30  # how long Ctrl-C waits for the answers in hand to be written
+
+Complete = Callable[[Sequence[Request]], list[Response]]
+
+
+class Engine:
+    """Asks models, and remembers. Use as a context manager, or call `close` at the end.
+
+    `models` is the table of models, `ledgers` where answers are looked up and kept, `concurrency` the calls in flight
+    a model, `offline` forbids asking any model.
+    """
+
+    def __init__(
+        self,
+        models: dict[str, Model],
+        ledgers: Ledgers,
+        *,
+        concurrency: int = 50,
+        offline: bool = False,
+        open_backend: Callable[[Model, int], Backend] = open_backend,
+    ) -> None:
+        self.models = models
+        self.ledgers = ledgers
+        self.concurrency = concurrency
+        self.offline = offline
+        self.asked = 0  # calls that reached a backend
+        self._failed: dict[tuple[str, str], Response] = {}  # by ledger and key
+        self._open_backend = open_backend
+        self._backends: dict[str, Backend] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def failures(self) -> dict[str, list[Response]]:
+        """The calls that have failed and were not answered since, by ledger."""
+        by_ledger: dict[str, list[Response]] = {}
+        for (ledger, _), response in self._failed.items():
+            by_ledger.setdefault(ledger, []).append(response)
+        return by_ledger
+
+    def complete(self, requests: Sequence[Request]) -> list[Response]:
+        """The responses to `requests`, in their order.
+
+        Raises KitError before the first call if anything is missing (a key, weights, a wrong address).
+        """
+        found: dict[str, Response] = {}
+        pending: dict[str, Request] = {}
+        for request in requests:
+            if request.key in found or request.key in pending:
+                continue
+            recorded = self.ledgers.find(request.key, request.ledger)
+            if recorded is not None:
+                found[request.key] = recorded
+            else:
+                pending[request.key] = request
+        if pending:
+            known = Counter(request.model for request in requests if request.key in found)
+            for response in self._run(self._ask(list(pending.values()), known)):
+                found[response.key] = response
+        for request in requests:
+            if found[request.key].status == "failed":
+                self._failed[request.ledger, request.key] = found[request.key]
+            else:
+                self._failed.pop((request.ledger, request.key), None)
+        return [replace(found[request.key], model=request.model) for request in requests]
+
+    def close(self) -> None:
+        """Let go of backends, ledgers and the thread."""
+        try:
+            if self._backends:
+                self._run(_close_all(self._backends.values()))
+        finally:
+            self._backends.clear()
+            self.ledgers.close()
+            if self._loop is not None and self._thread is not None:
+                self._loop.call_soon_threadsafe(self._loop.stop)
+                self._thread.join()
+                self._loop.close()
+                self._loop = self._thread = None
+
+    def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        """Do `work` on the engine's loop and wait for it. Ctrl-C ends the work first, with its answers written."""
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(target=self._loop.run_forever, name="engine", daemon=True)
+            self._thread.start()
+        ended = threading.Event()
+
+        async def watched() -> Any:
+            try:
+                return await work
+            finally:
+                ended.set()
+
+        future = asyncio.run_coroutine_threadsafe(watched(), self._loop)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            future.cancel()
+            ended.wait(STOP_SECONDS)
+            print("Stopped. All answers so far are kept: run the same again to go on from here.", flush=True)
+            raise
+
+    async def _ask(self, requests: list[Request], known: Mapping[str, int]) -> list[Response]:
+        by_model: dict[str, list[Request]] = defaultdict(list)
+        await self._prepare({request.model for request in requests})
+        writers = {} if self.offline else {r.ledger: self.ledgers.writable(r.ledger) for r in requests}
+        done: list[Response] = []
+        for request in requests:  # another run may have answered since they were looked up; now it cannot any more
+            if writers and (answer := writers[request.ledger].find(request.key)) is not None:
+                done.append(answer)
+            else:
+                by_model[request.model].append(request)
+        queue: asyncio.Queue[Response | None] = asyncio.Queue()
+        ledger_of = {request.key: request.ledger for request in requests}
+        with Progress({name: len(rs) for name, rs in by_model.items()}, known) as progress:
+
+            async def ask_model(name: str) -> None:
+                async with contextlib.aclosing(self._answers(name, by_model[name])) as responses:
+                    async for response in responses:
+                        queue.put_nowait(response)
+
+            async def ask_local_models(names: list[str]) -> None:
+                """One after another: two large models may not fit into the same GPUs."""
+                for name in names:
+                    await ask_model(name)
+                    if len(names) > 1:
+                        await self._backends.pop(name).close()
+
+            async def write() -> None:
+                """Write what has come in since the last write, in one go: one sync for many answers."""
+                last = False
+                while not last:
+                    batch = [await queue.get()]
+                    while not queue.empty():
+                        batch.append(queue.get_nowait())
+                    last = batch[-1] is None
+                    answers = [response for response in batch if response is not None]
+                    by_ledger: dict[str, list[Response]] = defaultdict(list)
+                    for response in answers:
+                        if response.status != "failed":
+                            by_ledger[ledger_of[response.key]].append(response)
+                    for ledger, responses in by_ledger.items():
+                        await asyncio.to_thread(writers[ledger].append, responses)
+                    done.extend(answers)
+                    progress.advance(answers)
+
+            local = [name for name in by_model if self.models[name].backend == "local" and not self.offline]
+            work = [ask_model(name) for name in by_model if name not in local] + [ask_local_models(local)]
+            asking = [asyncio.create_task(part) for part in work]
+            writer = asyncio.create_task(write())
+            try:
+                running: set[asyncio.Task[None]] = {writer, *asking}
+                while running != {writer}:
+                    ended, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                    for task in ended:
+                        task.result()  # raises what it raised: a bug, or the writer's full disk
+            finally:
+                for task in asking:
+                    task.cancel()
+                await asyncio.gather(*asking, return_exceptions=True)
+                queue.put_nowait(None)
+                await asyncio.shield(writer)
+        return done
+
+    async def _answers(self, name: str, requests: list[Request]) -> AsyncGenerator[Response, None]:
+        """The backend's responses, stamped with the time. When it gives up, what is left failed for the same reason."""
+        left = {request.key: request for request in requests}
+        self.asked += 0 if self.offline else len(requests)
+        try:
+            async for response in self._backends[name].answers(requests):
+                left.pop(response.key, None)
+                yield replace(response, created=response.created or _now())
+        except KitError as error:
+            for request in left.values():
+                yield Response.failure(request, str(error))
+            return
+        if left:
+            raise RuntimeError(f"the backend of {name!r} ended with {len(left)} requests without a response")
+
+    async def _prepare(self, names: Iterable[str]) -> None:
+        """Open the models' backends. Raises KitError with everything that is missing, at once, before any is asked."""
+        opened: dict[str, Backend] = {}
+        lines: dict[str, list[str]] = {}
+        try:
+            for name in sorted(set(names) - set(self._backends)):
+                try:
+                    opened[name] = self._open(name)
+                    lines[name] = opened[name].missing()
+                except KitError as error:
+                    lines[name] = [str(error)]
+            ready = [name for name in opened if not lines[name]]
+            tries = await asyncio.gather(*(opened[name].preflight() for name in ready), return_exceptions=True)
+            for name, result in zip(ready, tries, strict=True):
+                if isinstance(result, KitError):
+                    lines[name] = [str(result)]
+                elif isinstance(result, BaseException):
+                    raise result
+            if any(lines.values()):
+                missing = dict.fromkeys(f"{name}: {line}" for name in lines for line in lines[name])
+                raise KitError("nothing was asked; " + "; ".join(missing))
+        except BaseException:
+            await _close_all(opened.values())
+            raise
+        self._backends.update(opened)
+
+    def _open(self, name: str) -> Backend:
+        if self.offline:
+            return RecordedBackend(shown(self.ledgers.recording or self.ledgers.folder))
+        return self._open_backend(find_model(self.models, name, "the run"), self.concurrency)
+
+
+async def _close_all(backends: Iterable[Backend]) -> None:
+    """Close them all, also where one cannot be closed; then that is raised."""
+    results = await asyncio.gather(*(backend.close() for backend in backends), return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+
+
+def failure_summary(failures: Iterable[Response]) -> str:
+    """How many calls failed, and why: `3 calls failed: timed out (2), context too long (1)`."""
+    reasons: dict[str, int] = defaultdict(int)
+    for response in failures:
+        reasons[response.error or "unknown"] += 1
+    total = sum(reasons.values())
+    ranked = sorted(reasons.items(), key=lambda item: -item[1])
+    shown_reasons = "; ".join(f"{reason} ({count})" if count > 1 else reason for reason, count in ranked[:3])
+    more = f"; and {len(ranked) - 3} more reasons" if len(ranked) > 3 else ""
+    return f"{total} call{'s' if total > 1 else ''} failed: {shown_reasons}{more}"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

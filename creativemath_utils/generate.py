@@ -1,0 +1,58 @@
+"""Stage 2: a model sees a problem with its first k solutions and is asked for one unlike those. Paper, Section 4.1.
+
+Greedy by default; the decoding, the system prompt and the rest are the profile's and the table's. What a model wrote is
+kept as it wrote it; what the judges will see has the talk around the solution taken out (`clean.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from creativemath_utils.clean import strip_commentary
+from creativemath_utils.engine import Complete
+from creativemath_utils.profile import Profile
+from creativemath_utils.prompts import numbered, render
+from creativemath_utils.records import Request, Sample, Solution, user_message
+
+
+def generation_request(sample: Sample, generator: str, profile: Profile) -> Request:
+    """The call that asks `generator` for a new solution to the sample's problem. Paper, Figure 4."""
+    model = profile.model(generator)
+    shown = sample.problem.solutions[: sample.k]
+    prompt = render("generation", problem=sample.problem.statement, solutions=numbered(shown))
+    return Request(
+        model=generator,
+        identity=model.identity(),
+        messages=user_message(prompt, model.system),
+        decoding=profile.decoding_of(generator),
+        slots={"about": f"{sample.problem.problem_id}, k = {sample.k}"},
+        ledger=f"generate.{generator}",
+    )
+
+
+def generate_solutions(
+    samples: Sequence[Sample], generators: Sequence[str], profile: Profile, complete: Complete
+) -> dict[str, list[Solution]]:
+    """Each generator's solutions to all samples, in the samples' order. One call a sample and generator.
+
+    A call that failed for good gives a Solution of status `failed` with an empty text.
+    """
+    asked = [(name, sample) for name in generators for sample in samples]
+    responses = complete([generation_request(sample, name, profile) for name, sample in asked])
+    solutions: dict[str, list[Solution]] = {name: [] for name in generators}
+    for (name, sample), response in zip(asked, responses, strict=True):
+        solution, removed = strip_commentary(response.text)
+        solutions[name].append(
+            Solution(
+                problem_id=sample.problem.problem_id,
+                k=sample.k,
+                n=sample.n,
+                generator=name,
+                text=response.text,
+                solution=solution,
+                removed=tuple(removed),
+                status=response.status,
+                key=response.key,
+            )
+        )
+    return solutions

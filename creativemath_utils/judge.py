@@ -1,0 +1,206 @@
+"""Stage 3: judges vote on correctness, on novelty against the k solutions shown, and against the rest. Section 4.2.
+
+Votes are stored, decisions never: a decision is computed from the votes whenever it is wanted, and is taken once the
+votes that are missing cannot change it. A reply without a clear verdict is UNPARSED, which is neither YES nor NO.
+
+    >>> unanimous(["YES", "UNPARSED", "NO"]), majority(["YES", "YES", "UNPARSED"]), majority(["YES", "NO", "UNPARSED"])
+    (False, True, None)
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from creativemath_utils.engine import Complete
+from creativemath_utils.parsing import parse_verdict
+from creativemath_utils.profile import Profile
+from creativemath_utils.prompts import numbered, render
+from creativemath_utils.records import (
+    STAGES,
+    PairVote,
+    Request,
+    Response,
+    Sample,
+    Solution,
+    Verdict,
+    Vote,
+    user_message,
+)
+
+REFERENCES_FOR_CORRECTNESS = 2  # the first two, whatever k is (Section A.1.2)
+
+
+class Ballot(NamedTuple):
+    """One question to all judges: a prompt, and the texts it was made of."""
+
+    ledger: str  # the file that the answers go to
+    about: str
+    prompt: str
+    slots: dict[str, Any]
+
+
+def unanimous(verdicts: Sequence[str]) -> bool | None:
+    """Correctness by all judges: False as soon as one says NO, True when all say YES, else None (undecided)."""
+    if "NO" in verdicts:
+        return False
+    return True if verdicts and all(verdict == "YES" for verdict in verdicts) else None
+
+
+def majority(verdicts: Sequence[str]) -> bool | None:
+    """Novelty by more than half of the judges; None while the votes that are missing could still change it.
+
+    With an even number of judges a tie is no majority for YES.
+    """
+    yes, no = verdicts.count("YES"), verdicts.count("NO")
+    missing = len(verdicts) - yes - no
+    if 2 * yes > len(verdicts):
+        return True
+    return False if verdicts and 2 * (yes + missing) <= len(verdicts) else None
+
+
+def judgeable(solution: Solution, judge_truncated: bool = True) -> bool:
+    """Whether there is a solution to judge: an answer that was blocked, refused or failed is none."""
+    usable = solution.status == "ok" or (solution.status == "truncated" and judge_truncated)
+    return usable and bool(solution.solution.strip())
+
+
+def judge_solutions(
+    samples: Sequence[Sample],
+    solutions: Sequence[Solution],
+    judges: Sequence[str],
+    profile: Profile,
+    complete: Complete,
+) -> list[Vote]:
+    """The votes of all judges, each stage only for what passed the one before. Paper, Section 4.2.
+
+    `solutions` may be those of several generators. Votes come back by solution, stage, judge.
+    """
+    sample_of = {(sample.problem.problem_id, sample.k): sample for sample in samples}
+    passing = [s for s in solutions if (s.problem_id, s.k) in sample_of and judgeable(s, profile.judge_truncated)]
+    votes: dict[int, list[Vote]] = defaultdict(list)
+    for stage, decide in zip(STAGES, (unanimous, majority, majority), strict=True):
+        if stage == "fine":  # with k = n there is nothing left to compare with
+            passing = [s for s in passing if s.k < sample_of[s.problem_id, s.k].n]
+        ballots = [stage_ballot(stage, sample_of[s.problem_id, s.k], s) for s in passing]
+        cast = ask_judges(ballots, judges, profile, complete)
+        for solution, verdicts in zip(passing, cast, strict=True):
+            votes[id(solution)] += [
+                Vote(solution.problem_id, solution.k, solution.generator, stage, judge, verdict, key)
+                for judge, (verdict, key) in zip(judges, verdicts, strict=True)
+            ]
+        decided = [decide([verdict for verdict, _ in verdicts]) for verdicts in cast]
+        passing = [s for s, passed in zip(passing, decided, strict=True) if passed]
+    return [vote for solution in solutions for vote in votes[id(solution)]]
+
+
+def judge_pairs(
+    common: Sequence[tuple[str, int]],
+    samples: Sequence[Sample],
+    solutions: Sequence[Solution],
+    models: Sequence[str],
+    judges: Sequence[str],
+    profile: Profile,
+    complete: Complete,
+) -> list[PairVote]:
+    """For each pair of models i < j and each common sample: is j's solution novel beside i's? Figure 6.
+
+    `common` are the (problem_id, k) for which every one of `models` has a novel solution.
+    """
+    sample_of = {(sample.problem.problem_id, sample.k): sample for sample in samples}
+    solution_of = {(s.problem_id, s.k, s.generator): s for s in solutions}
+    asked, ballots = [], []
+    wanted = set(common)
+    for problem_id, k in (place for place in sample_of if place in wanted):  # in the order of the run's samples
+        for index, reference in enumerate(models):
+            for generator in models[index + 1 :]:
+                shown = solution_of[problem_id, k, reference].solution
+                new = solution_of[problem_id, k, generator].solution
+                asked.append((problem_id, k, reference, generator))
+                ballots.append(pair_ballot(sample_of[problem_id, k], shown, new, f"{reference} / {generator}"))
+    cast = ask_judges(ballots, judges, profile, complete)
+    return [
+        PairVote(*names, judge, verdict, key)
+        for names, verdicts in zip(asked, cast, strict=True)
+        for judge, (verdict, key) in zip(judges, verdicts, strict=True)
+    ]
+
+
+def stage_ballot(stage: str, sample: Sample, solution: Solution) -> Ballot:
+    """The question of a stage about one solution. Paper, Figure 5."""
+    texts = sample.problem.solutions
+    references = {
+        "correctness": texts[:REFERENCES_FOR_CORRECTNESS],
+        "coarse": texts[: sample.k],
+        "fine": texts[sample.k :],
+    }[stage]
+    prompt = render(
+        "correctness" if stage == "correctness" else "novelty",
+        problem=sample.problem.statement,
+        solutions=numbered(references),
+        new_solution=solution.solution,
+    )
+    about = f"{stage} of {solution.generator}, {sample.problem.problem_id}, k = {sample.k}"
+    return Ballot(f"judge.{solution.generator}", about, prompt, _slots(stage, sample, references, solution.solution))
+
+
+def pair_ballot(sample: Sample, reference: str, new: str, names: str) -> Ballot:
+    """The question whether a solution is novel beside another model's, in the form of the authors' release."""
+    prompt = render("pair", problem=sample.problem.statement, solution=reference, new_solution=new)
+    about = f"pair {names}, {sample.problem.problem_id}, k = {sample.k}"
+    return Ballot("judge.pairs", about, prompt, _slots("pair", sample, (reference,), new))
+
+
+def ask_judges(
+    ballots: Sequence[Ballot], judges: Sequence[str], profile: Profile, complete: Complete
+) -> list[list[tuple[Verdict, str | None]]]:
+    """Each judge's verdict on each ballot, with the key of the answer it was read from (None: the call failed).
+
+    A reply without a verdict is asked again up to `judge_retries` times; the last answer counts.
+    """
+    seats = [(ballot, judge) for ballot in ballots for judge in judges]
+    requests = [judge_request(ballot, judge, profile) for ballot, judge in seats]
+    cast = [_read(response, profile.verdict_rule) for response in complete(requests)]
+    for attempt in range(1, profile.judge_retries + 1):
+        again = [i for i, (verdict, key) in enumerate(cast) if verdict == "UNPARSED" and key is not None]
+        if not again:
+            break
+        responses = complete([judge_request(*seats[i], profile, attempt) for i in again])
+        for i, response in zip(again, responses, strict=True):
+            cast[i] = _read(response, profile.verdict_rule)
+    width = len(judges)
+    return [cast[start : start + width] for start in range(0, len(cast), width)]
+
+
+def judge_request(ballot: Ballot, judge: str, profile: Profile, attempt: int = 0) -> Request:
+    """The call that puts a ballot to a judge."""
+    model = profile.model(judge)
+    return Request(
+        model=judge,
+        identity=model.identity(),
+        messages=user_message(ballot.prompt, model.system),
+        decoding=profile.decoding_of(judge, judge=True),
+        sample=attempt,
+        slots={**ballot.slots, "about": ballot.about},
+        ledger=ballot.ledger,
+    )
+
+
+def _slots(stage: str, sample: Sample, references: Iterable[str], solution: str) -> dict[str, Any]:
+    return {
+        "stage": stage,
+        "problem": sample.problem.statement,
+        "references": list(references),
+        "solution": solution,
+    }
+
+
+def _read(response: Response, rule: str) -> tuple[Verdict, str | None]:
+    """The verdict in a reply. A call that failed, or an answer that was blocked or refused, holds none."""
+    if response.status == "failed":
+        return "UNPARSED", None
+    if response.status in ("blocked", "refused"):
+        return "UNPARSED", response.key
+    finish = "length" if response.status == "truncated" else response.finish_reason
+    return parse_verdict(response.text, finish or "stop", rule), response.key

@@ -1,0 +1,287 @@
+"""The ledger: every answer of a model, once, for ever. Cache, resume and recording in one.
+
+A ledger is a JSON Lines file with one answer a line, `key` first. It only grows; the first answer to a key counts. What
+is held in memory is an index of keys and places, not the texts. One run writes a file, others may read it; the lock is
+on the file itself (flock), so that a killed run leaves none behind and no second file lies beside the recording.
+
+What a broken file means: a torn last line (the process was killed while writing) is cut off when the file is next
+opened for writing, with one warning; damage elsewhere is reported with its line numbers, skipped, and left as it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import json
+import logging
+import os
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from creativemath_utils.records import SCHEMA, STATUSES, KitError, Response
+from creativemath_utils.store import dump_line, shown
+
+log = logging.getLogger(__name__)
+
+LOCK_SECONDS = 5  # a killed run's kernel may outlive it for a moment
+NOT_STORED = ("error",)
+CHUNK = 1 << 14  # bytes; a row is about 6 kB
+
+
+class Ledger:
+    """One ledger file. Opened for reading, or (`writable=True`) as its only writer; `quiet` says nothing of damage.
+
+    Raises KitError if another run is writing the file, or if it cannot be opened.
+    """
+
+    def __init__(
+        self, path: Path, *, writable: bool = False, lock_seconds: float = LOCK_SECONDS, quiet: bool = False
+    ) -> None:
+        self.path = path
+        self.damaged: list[int] = []  # line numbers
+        self.duplicates = 0  # lines that repeat an earlier key
+        self._places: dict[bytes, int] = {}
+        try:
+            self._file = _open(path, writable)
+        except OSError as error:
+            raise KitError(f"{shown(path)} cannot be opened: {error.strerror}; mend that and run again") from None
+        try:
+            if writable:
+                self._take_lock(lock_seconds)
+            self._end, ended = self._scan()
+            if writable:
+                self._heal(ended)
+        except BaseException:
+            self.close()
+            raise
+        if not quiet:
+            self._report()
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __contains__(self, key: str) -> bool:
+        return bytes.fromhex(key) in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return (key.hex() for key in self._places)
+
+    def find(self, key: str) -> Response | None:
+        """The recorded answer of that key, or None."""
+        place = self._places.get(bytes.fromhex(key))
+        if place is None:
+            return None
+        row = _decode(self._line_at(place))
+        if _key_of(row) != bytes.fromhex(key):
+            raise KitError(f"{shown(self.path)} was changed by another program while in use; run again")
+        return Response(**{name: row[name] for name in Response.__dataclass_fields__ if name in row})
+
+    def append(self, responses: Iterable[Response]) -> None:
+        """Put answers on disk (written and synced when this returns). An answer that is there already is left out.
+
+        A disk that is full leaves the file as it was and raises KitError. Raises ValueError for a failed call, which is
+        no answer.
+        """
+        lines: dict[bytes, bytes] = {}
+        for response in responses:
+            if response.status == "failed":
+                raise ValueError(f"a failed call is no answer: {response.error}")
+            key = bytes.fromhex(response.key)
+            if key not in self._places and key not in lines:
+                lines[key] = dump_line(_row(response))
+        if not lines:
+            return
+        descriptor = self._file.fileno()
+        try:
+            if not os.path.samestat(os.stat(self.path), os.fstat(descriptor)):
+                raise OSError(errno.ESTALE, "another program put another file in its place")
+            _write_all(descriptor, b"".join(lines.values()), self._end)
+            os.fsync(descriptor)
+        except OSError as error:
+            with contextlib.suppress(OSError):  # then the torn line stays, and the next opening cuts it off
+                os.ftruncate(descriptor, self._end)
+            raise KitError(
+                f"{shown(self.path)}: {error.strerror}; the answers up to here are kept. "
+                "Mend that and run again: only the rest will be asked"
+            ) from None
+        for key, line in lines.items():
+            self._places[key] = self._end
+            self._end += len(line)
+
+    def close(self) -> None:
+        """Let go of the file, and with it of the lock."""
+        self._file.close()
+
+    def _take_lock(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                return fcntl.flock(self._file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    raise KitError(
+                        f"{shown(self.path)} is being written by another run, in this kernel or in another process; "
+                        "wait for it or stop it, then run again"
+                    ) from None
+                time.sleep(0.05)
+            except OSError as error:
+                raise KitError(
+                    f"{shown(self.path)} cannot be locked ({error.strerror}); put the run's folder on another disk"
+                ) from None
+
+    def _scan(self) -> tuple[int, bool]:
+        """Index the file. Returns where its good part ends, and whether that is the end of a line."""
+        offset, ended = 0, True
+        torn: tuple[int, int] | None = None  # number and place of an unreadable line that may prove to be the last
+        with open(self._file.fileno(), "rb", buffering=1 << 20, closefd=False) as lines:
+            for number, line in enumerate(lines, start=1):
+                place, offset = offset, offset + len(line)
+                if not line.strip():
+                    continue
+                if torn:
+                    self.damaged.append(torn[0])
+                row = _decode(line)
+                torn = (number, place) if row is None else None
+                if row is None:
+                    continue
+                ended = line.endswith(b"\n")  # the newline alone may be missing: the answer is whole
+                key = _key_of(row, f"{shown(self.path)}:{number}")
+                if key is None:
+                    if not (isinstance(row, dict) and row.get("status") == "failed"):  # an error row is no damage
+                        self.damaged.append(number)
+                elif key in self._places:
+                    self.duplicates += 1
+                else:
+                    self._places[key] = place
+        return (torn[1], True) if torn else (offset, ended)
+
+    def _heal(self, ended: bool) -> None:
+        """Cut off a torn last line, or end it where only its newline is missing."""
+        descriptor = self._file.fileno()
+        size = os.fstat(descriptor).st_size
+        if self._end < size:
+            log.warning("%s: cut off a torn last line of %d bytes; that call will be asked again", shown(self.path),
+                        size - self._end)  # fmt: skip
+            os.ftruncate(descriptor, self._end)
+        elif not ended:
+            _write_all(descriptor, b"\n", self._end)
+            self._end += 1
+
+    def _report(self) -> None:
+        if self.damaged:
+            lines = ", ".join(map(str, self.damaged[:20])) + (" ..." if len(self.damaged) > 20 else "")
+            plural = "s" if len(self.damaged) > 1 else ""
+            log.warning("%s: skipped unreadable line%s %s; what they held will be asked again", shown(self.path),
+                        plural, lines)  # fmt: skip
+        if self.duplicates:
+            log.warning("%s: %d lines repeat an earlier key; the first answer counts", shown(self.path),
+                        self.duplicates)  # fmt: skip
+
+    def _line_at(self, place: int) -> bytes:
+        parts = []
+        while chunk := os.pread(self._file.fileno(), CHUNK, place):
+            line, newline, _ = chunk.partition(b"\n")
+            parts.append(line)
+            if newline:
+                break
+            place += len(chunk)
+        return b"".join(parts)
+
+
+class Ledgers:
+    """All the ledgers a run may look into: the recording, if there is one, then its own files.
+
+    The recording is read first, then the file a request belongs to, then the others (equal requests of a run are asked
+    once, whichever file the answer went to).
+    """
+
+    def __init__(self, folder: Path, recording: Path | None = None, lock_seconds: float = LOCK_SECONDS) -> None:
+        self.folder = folder
+        self.recording = recording
+        self._lock_seconds = lock_seconds
+        if recording is not None and not any(recording.glob("*.jsonl")):
+            raise KitError(f"{shown(recording)}: no recorded answers there; correct `recording:` in the profile")
+        self._recorded = [Ledger(path) for path in sorted(recording.glob("*.jsonl"))] if recording else []
+        self._own = {path.stem: Ledger(path) for path in sorted(folder.glob("*.jsonl"))}
+        self._writing: set[str] = set()
+
+    def find(self, key: str, own: str = "") -> Response | None:
+        """The recorded answer of that key, or None. `own` is the ledger that the request belongs to."""
+        first = [self._own[own]] if own in self._own else []
+        for ledger in (*self._recorded, *first, *(self._own[name] for name in sorted(self._own))):
+            if (found := ledger.find(key)) is not None:
+                return found
+        return None
+
+    def writable(self, name: str) -> Ledger:
+        """The ledger of that name, opened for writing once: what another run wrote meanwhile is then in it."""
+        if name not in self._writing:
+            opened = Ledger(
+                self.folder / f"{name}.jsonl",
+                writable=True,
+                lock_seconds=self._lock_seconds,
+                quiet=name in self._own,  # said when it was opened for reading
+            )
+            if name in self._own:
+                self._own[name].close()
+            self._own[name] = opened
+            self._writing.add(name)
+        return self._own[name]
+
+    def close(self) -> None:
+        for ledger in (*self._recorded, *self._own.values()):
+            ledger.close()
+
+
+def _open(path: Path, writable: bool) -> Any:
+    if not writable:
+        return path.open("rb", buffering=0)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    return path.open("r+b", buffering=0)
+
+
+def _row(response: Response) -> dict[str, Any]:
+    row = {name: value for name, value in asdict(response).items() if name not in NOT_STORED}
+    return {**row, "schema": SCHEMA}
+
+
+def _decode(line: bytes) -> Any:
+    """The JSON value of a line, or None where it is none. orjson reads a million rows in seconds."""
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError:
+        try:
+            return json.loads(line)  # takes lone surrogates, which orjson does not
+        except (ValueError, RecursionError):
+            return None
+
+
+def _key_of(row: Any, where: str = "") -> bytes | None:
+    """The key of a row that holds an answer, else None. Raises KitError for a row of a later kit."""
+    if not isinstance(row, dict):
+        return None
+    if row.get("schema", SCHEMA) != SCHEMA:
+        raise KitError(f"{where}: schema {row['schema']!r}, this kit reads {SCHEMA}; use the kit that wrote the file")
+    texts = all(isinstance(row.get(name), str) for name in ("key", "model", "text"))
+    if not texts or not isinstance(row.get("request"), dict) or row.get("status") not in STATUSES[:-1]:
+        return None
+    try:
+        key = bytes.fromhex(row["key"])
+    except ValueError:
+        return None
+    return key if len(key) == 32 else None
+
+
+def _write_all(descriptor: int, content: bytes, offset: int) -> None:
+    view = memoryview(content)
+    while view:
+        written = os.pwrite(descriptor, view, offset)
+        offset += written
+        view = view[written:]

@@ -1,0 +1,324 @@
+"""From votes to decisions, and from decisions to the paper's ratios.
+
+An outcome is one generated solution with its three decisions: correct, novel, novel_unknown. Each is True, False or,
+while the votes leave it open, None. A decision that is open counts neither for nor against: it is `undecided`, stays
+in the denominator, and is shown.
+
+    >>> summarize([{"correct": True, "novel": False, "novel_unknown": False}]).loc[0, "novelty_to_correctness_ratio"]
+    np.float64(0.0)
+    >>> percent(1, 800), percent(0, 0)
+    ('0.13', None)
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import pandas as pd
+
+from creativemath_utils.judge import majority, unanimous
+from creativemath_utils.records import (
+    CATEGORIES,
+    COMPETITIONS,
+    STAGES,
+    STATUSES,
+    KitError,
+    PairVote,
+    Problem,
+    Solution,
+    Vote,
+)
+
+DECISIONS = ("correct", "novel", "novel_unknown")
+COUNTS = ("samples", *DECISIONS, "undecided")
+RATIOS = {
+    "correctness_ratio": ("correct", "samples"),
+    "novelty_ratio": ("novel", "samples"),
+    "novel_unknown_ratio": ("novel_unknown", "samples"),
+    "novelty_to_correctness_ratio": ("novel", "correct"),
+    "novel_unknown_to_novelty_ratio": ("novel_unknown", "novel"),
+}
+PAIRS = "pairs"  # the stage, in a judge's profile, of the votes on pairs of models
+OUTCOME_COLUMNS = (
+    *("problem_id", "competition", "difficulty", "category", "k", "n", "generator", "status"),
+    *DECISIONS,
+    *("undecided", "unparsed"),
+)
+
+
+def collect_outcomes(
+    problems: Sequence[Problem],
+    solutions: Iterable[Solution],
+    votes: Iterable[Vote],
+    judges: Sequence[str],
+    judge_truncated: bool = True,
+) -> pd.DataFrame:
+    """The decisions on every solution, one row each, in the order of `solutions`.
+
+    Only votes of the panel `judges` count; one that is missing counts like one without a verdict. A sample without a
+    solution (blocked, refused, failed, or nothing in it) is not correct. With `judge_truncated` False a truncated
+    answer stays undecided. Columns: OUTCOME_COLUMNS; `unparsed` is the number of votes without a verdict.
+    Raises KitError for a solution of an unknown problem. Paper, Section 4.2.
+    """
+    problem_of = {problem.problem_id: problem for problem in problems}
+    verdicts: dict[tuple[str, str, int], dict[tuple[str, str], str]] = defaultdict(dict)
+    for vote in votes:
+        if vote.judge in judges:
+            verdicts[vote.generator, vote.problem_id, vote.k][vote.stage, vote.judge] = vote.verdict
+
+    rows = []
+    for solution in solutions:
+        if solution.problem_id not in problem_of:
+            raise KitError(
+                f"solutions of {solution.generator}: problem {solution.problem_id!r} is not among the run's problems; "
+                "run the generation again"
+            )
+        problem = problem_of[solution.problem_id]
+        given = verdicts.get((solution.generator, solution.problem_id, solution.k), {})
+        correct, novel, novel_unknown = _decide(solution, given, judges, judge_truncated)
+        rows.append(
+            {
+                "problem_id": solution.problem_id,
+                "competition": problem.competition,
+                "difficulty": problem.difficulty,
+                "category": problem.category,
+                "k": solution.k,
+                "n": solution.n,
+                "generator": solution.generator,
+                "status": solution.status,
+                "correct": correct,
+                "novel": novel,
+                "novel_unknown": novel_unknown,
+                "undecided": None in (correct, novel, novel_unknown),
+                "unparsed": sum(verdict == "UNPARSED" for verdict in given.values()),
+            }
+        )
+    frame = pd.DataFrame(rows, columns=list(OUTCOME_COLUMNS), dtype=object)
+    return frame.astype({"k": int, "n": int, "undecided": bool, "unparsed": int, "difficulty": float})
+
+
+def _decide(
+    solution: Solution, given: Mapping[tuple[str, str], str], judges: Sequence[str], judge_truncated: bool
+) -> tuple[bool | None, bool | None, bool | None]:
+    """The three decisions on one solution; each is asked only of what passed the one before."""
+
+    def panel(stage: str) -> list[str]:
+        return [given.get((stage, judge), "UNPARSED") for judge in judges]
+
+    if solution.status == "truncated" and not judge_truncated:
+        correct = None
+    elif solution.status not in ("ok", "truncated") or not solution.solution.strip():
+        correct = False
+    else:
+        correct = unanimous(panel("correctness"))
+    novel = majority(panel("coarse")) if correct else correct
+    if novel and solution.k < solution.n:
+        return correct, novel, majority(panel("fine"))
+    return correct, novel, novel  # with k = n no human solution is left to compare with
+
+
+def summarize(outcomes: pd.DataFrame | Iterable[Any], by: str | Sequence[str] = ()) -> pd.DataFrame:
+    """Counts and ratios of outcomes, one row for each group of `by` (a column or several), or one row in all.
+
+    `outcomes` is a table, or dicts or objects, with `correct`, `novel`, `novel_unknown` (True, False or None). What
+    comes back has the columns `by`, COUNTS, the counts by status and of unparsed votes where the input knows them, and
+    RATIOS, 0..1 and undefined (NaN) over an empty base. The denominator is all samples; an undecided one is not
+    correct. Raises KitError for a missing column. Paper, Section 5.4.
+    """
+    by = [by] if isinstance(by, str) else list(by)
+    frame = _as_frame(outcomes, by)
+    correct = _is_true(frame["correct"])
+    novel = correct & _is_true(frame["novel"])
+    flags = {
+        "samples": pd.Series(1, index=frame.index),
+        "correct": correct,
+        "novel": novel,
+        "novel_unknown": novel & _is_true(frame["novel_unknown"]),
+        "undecided": frame["correct"].isna()
+        | (correct & frame["novel"].isna())
+        | (novel & frame["novel_unknown"].isna()),
+    }
+    if "status" in frame:
+        flags |= {status: frame["status"].eq(status) for status in STATUSES if status != "ok"}
+    if "unparsed" in frame:
+        flags["unparsed"] = frame["unparsed"]
+    counted = pd.DataFrame(flags).astype(int)
+    if clash := [name for name in by if name in counted]:
+        raise KitError(
+            f"outcomes cannot be grouped by {', '.join(clash)}: that is what is counted; group by another column"
+        )
+    if by:
+        groups = [frame[column].infer_objects() for column in by]
+        summary = counted.groupby(groups, dropna=False, observed=True).sum().reset_index()
+    else:
+        summary = counted.sum().to_frame().T
+    for name, (numerator, denominator) in RATIOS.items():
+        base = summary[denominator]
+        summary[name] = summary[numerator] / base.where(base > 0)
+    return summary
+
+
+def _as_frame(outcomes: pd.DataFrame | Iterable[Any], by: Sequence[str]) -> pd.DataFrame:
+    """Outcomes as a table with a fresh index, its needed columns checked. Nothing at all is an empty table."""
+    needed = list(dict.fromkeys([*DECISIONS, *by]))
+    if isinstance(outcomes, pd.DataFrame):
+        frame = outcomes.reset_index(drop=True)
+    else:
+        known = [*needed, "status", "unparsed"]
+        rows = [
+            item if isinstance(item, Mapping) else {name: getattr(item, name) for name in known if hasattr(item, name)}
+            for item in outcomes
+        ]
+        frame = pd.DataFrame(rows, dtype=object)
+    missing = [name for name in needed if name not in frame]
+    if missing and len(frame):
+        raise KitError(f"outcomes: no column {', '.join(missing)}; found {', '.join(map(str, frame.columns))}")
+    return frame.reindex(columns=[*frame.columns, *missing])
+
+
+def _is_true(decisions: pd.Series) -> pd.Series:
+    """Where a decision is True; False and None (open) are not."""
+    return decisions.astype(object).eq(True)
+
+
+def rounded(value: Fraction, decimals: int = 2) -> str:
+    """A number that is not negative as text, rounded half up from its exact value."""
+    units = math.floor(value * 10**decimals + Fraction(1, 2))
+    return f"{Decimal(units).scaleb(-decimals):f}"
+
+
+def percent(numerator: int, denominator: int) -> str | None:
+    """The ratio of two counts as percent with two decimals, rounded half up: 423 of 605 is '69.92'. None over 0."""
+    return rounded(100 * Fraction(int(numerator), int(denominator))) if denominator else None
+
+
+def mean_percent(ratios: Iterable[tuple[int, int]]) -> str | None:
+    """The mean of ratios (numerator, denominator) over those that are defined, as percent; None where none is."""
+    defined = [Fraction(int(numerator), int(denominator)) for numerator, denominator in ratios if denominator]
+    return rounded(100 * sum(defined) / len(defined)) if defined else None
+
+
+def common_novel_samples(outcomes: pd.DataFrame, models: Sequence[str]) -> list[tuple[str, int]]:
+    """The samples (problem_id, k), sorted, for which every one of `models` gave a novel solution. Section 5.5, Q4."""
+    novel = outcomes[_is_true(outcomes["correct"]) & _is_true(outcomes["novel"])]
+    samples = [
+        set(zip(rows["problem_id"], rows["k"], strict=True))
+        for rows in (novel[novel["generator"] == m] for m in models)
+    ]
+    return sorted(set.intersection(*samples)) if samples else []
+
+
+def similarity(
+    pair_votes: Iterable[PairVote], models: Sequence[str], judges: Sequence[str], samples: Sequence[tuple[str, int]]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """How many of the common `samples` two models solved alike, and how many the judges left open.
+
+    Two symmetric integer tables, models by models. A pair is alike where the majority says NO, the second solution is
+    not novel beside the first. The diagonal of the first table is the number of samples. Section 5.5, Q4.
+    """
+    verdicts = {(v.problem_id, v.k, v.reference_generator, v.generator, v.judge): v.verdict for v in pair_votes}
+    alike = pd.DataFrame(0, index=list(models), columns=list(models))
+    undecided = alike.copy()
+    for model in models:
+        alike.loc[model, model] = len(samples)
+    for first, second in combinations(models, 2):
+        # the judges saw each pair once, in the order of the run's own list of models
+        decisions = [
+            majority(
+                [
+                    verdicts.get(
+                        (*sample, first, second, judge), verdicts.get((*sample, second, first, judge), "UNPARSED")
+                    )
+                    for judge in judges
+                ]
+            )
+            for sample in samples
+        ]
+        alike.loc[first, second] = alike.loc[second, first] = decisions.count(False)
+        undecided.loc[first, second] = undecided.loc[second, first] = decisions.count(None)
+    return alike, undecided
+
+
+def similarity_ratio(alike: pd.DataFrame, undecided: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Similarity 0..1 of models from the counts of `similarity`, over the samples that were decided.
+
+    Undefined (NaN) for a pair none of whose samples was decided. With nothing undecided it is the paper's: similar
+    samples over samples.
+    """
+    samples = alike.to_numpy().diagonal().max(initial=0)
+    base = samples - (undecided if undecided is not None else 0 * alike)
+    return alike / base.where(base > 0)
+
+
+def judge_profile(votes: Iterable[Vote | PairVote]) -> pd.DataFrame:
+    """How each judge votes at each stage: the number of votes, those of each verdict, and their shares 0..1.
+
+    Votes on pairs of models appear as a stage `pairs`. A judge that says YES to everything tells nothing.
+    """
+    frame = _vote_frame(votes)
+    counts = frame.groupby(["judge", "stage", "verdict"], observed=True).size().unstack("verdict", fill_value=0)
+    counts = counts.reindex(columns=["YES", "NO", "UNPARSED"], fill_value=0)
+    counts.insert(0, "votes", counts.sum(axis=1))
+    for verdict in ("YES", "NO", "UNPARSED"):
+        counts[f"{verdict.lower()}_ratio"] = counts[verdict] / counts["votes"]
+    return counts.reset_index().rename_axis(columns=None)
+
+
+def judge_agreement(votes: Iterable[Vote | PairVote]) -> pd.DataFrame:
+    """How often two judges agree at a stage: the solutions on which both gave a verdict, and those with the same.
+
+    Columns stage, judge, other, both, same, agreement_ratio (0..1, undefined over an empty base).
+    """
+    frame = _vote_frame(votes)
+    clear = frame[frame["verdict"] != "UNPARSED"]
+    rows = []
+    for stage, of_stage in clear.groupby("stage", observed=True):
+        ballots = of_stage.set_index(["question", "judge"])["verdict"].unstack("judge")
+        for judge, other in combinations(sorted(frame.loc[frame["stage"] == stage, "judge"].unique()), 2):
+            pair = ballots.reindex(columns=[judge, other]).dropna()
+            same = int((pair[judge] == pair[other]).sum())
+            ratio = same / len(pair) if len(pair) else float("nan")
+            rows.append((stage, judge, other, len(pair), same, ratio))
+    return pd.DataFrame(rows, columns=["stage", "judge", "other", "both", "same", "agreement_ratio"])
+
+
+def _vote_frame(votes: Iterable[Vote | PairVote]) -> pd.DataFrame:
+    rows = [
+        (v.judge, PAIRS, v.verdict, (v.problem_id, v.k, v.reference_generator, v.generator))
+        if isinstance(v, PairVote)
+        else (v.judge, v.stage, v.verdict, (v.problem_id, v.k, v.generator))
+        for v in votes
+    ]
+    frame = pd.DataFrame(rows, columns=["judge", "stage", "verdict", "question"])
+    return frame.astype({"stage": pd.CategoricalDtype([*STAGES, PAIRS], ordered=True)})
+
+
+def competition_label(competition: str) -> str:
+    """A competition as tables and figures show it: AMC_8 is AMC 8."""
+    return competition.replace("_", " ")
+
+
+def figure_1_counts(problems: Sequence[Problem]) -> pd.DataFrame:
+    """Problems by category (rows) and competition (columns, all eight). Where one has none, a row `unknown`."""
+    categories = [problem.category or "unknown" for problem in problems]
+    rows = [*CATEGORIES, *(["unknown"] if "unknown" in categories else [])]
+    counts = pd.DataFrame(0, index=rows, columns=[competition_label(c) for c in COMPETITIONS])
+    for category, problem in zip(categories, problems, strict=True):
+        counts.loc[category, competition_label(problem.competition)] += 1
+    return counts.rename_axis("category")
+
+
+def figure_2_counts(problems: Sequence[Problem]) -> pd.DataFrame:
+    """Problems by competition (rows, all eight) and number of human solutions (columns n1, n2, ...)."""
+    most = max((problem.n for problem in problems), default=1)
+    columns = [f"n{n}" for n in range(1, most + 1)]
+    counts = pd.DataFrame(0, index=[competition_label(c) for c in COMPETITIONS], columns=columns)
+    for problem in problems:
+        counts.loc[competition_label(problem.competition), f"n{problem.n}"] += 1
+    return counts.rename_axis("competition")

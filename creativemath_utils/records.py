@@ -1,0 +1,253 @@
+"""What a row of each file is.
+
+Every file of a run is JSON Lines: one object a line, with a `schema` number. The classes here are those rows; they
+hold no behaviour but their own checks, and import nothing from the rest of the kit.
+
+    >>> request = Request(model="a", identity={"id": "m"}, messages=user_message("2 + 2?"), decoding={})
+    >>> request.key == Request(model="b", identity={"id": "m"}, messages=user_message("2 + 2?"), decoding={}).key
+    True
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from functools import cached_property
+from typing import Any, Literal
+
+SCHEMA = 1
+
+COMPETITIONS = ("AMC_8", "AMC_10", "AMC_12", "AHSME", "AIME", "USAJMO", "USAMO", "IMO")
+CATEGORIES = ("Algebra", "Arithmetic", "Counting", "Geometry", "Number Theory", "Probability", "Others")
+STAGES = ("correctness", "coarse", "fine")
+
+Verdict = Literal["YES", "NO", "UNPARSED"]
+Status = Literal["ok", "truncated", "blocked", "refused", "failed"]
+VERDICTS = ("YES", "NO", "UNPARSED")
+STATUSES = ("ok", "truncated", "blocked", "refused", "failed")
+CHOICES = {"stage": STAGES, "verdict": VERDICTS, "status": STATUSES}  # the fields of a row that hold one word of a list
+
+
+class KitError(Exception):
+    """A fault that the person at the keyboard can mend: one line that names the thing and the remedy."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A competition problem with its human solutions, in the order in which they were uploaded.
+
+    `competition` is one of COMPETITIONS; `difficulty` is 1..10 or None where the source gives none; `category` is one
+    of CATEGORIES or None; `source` says where the text came from. Paper, Section 3.
+    """
+
+    problem_id: str
+    competition: str
+    competition_id: str
+    year: int | None
+    number: int
+    difficulty: float | None
+    category: str | None
+    statement: str
+    solutions: tuple[str, ...]
+    source: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n(self) -> int:
+        """Number of human solutions, n >= 1."""
+        return len(self.solutions)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One question to a model: a problem with its first k of n solutions shown (1 <= k <= n)."""
+
+    problem: Problem
+    k: int
+
+    @property
+    def n(self) -> int:
+        return self.problem.n
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call to a model.
+
+    `identity` holds what of the model can change its answer (id, revision, weights, quantization, ...). `sample` is
+    the number of the attempt. `slots` (the texts the prompt was made of, for judges that are no language model) and
+    `ledger` (the file that the answer belongs to) are neither sent nor part of the key.
+    """
+
+    model: str
+    identity: Mapping[str, Any]
+    messages: tuple[Mapping[str, str], ...]
+    decoding: Mapping[str, Any]
+    sample: int = 0
+    slots: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    ledger: str = field(default="", compare=False)
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256 (64 hex digits) over the canonical JSON of what can change the answer, and nothing else."""
+        return hashlib.sha256(canonical_json(self.asked()).encode("utf-8", "surrogatepass")).hexdigest()
+
+    def asked(self) -> dict[str, Any]:
+        """What the key covers, and what the ledger keeps of the request."""
+        return {
+            "model": dict(self.identity),
+            "messages": [dict(message) for message in self.messages],
+            "decoding": dict(self.decoding),
+            "sample": self.sample,
+        }
+
+
+@dataclass(frozen=True)
+class Response:
+    """What came back for a request: an answer, or (status `failed`, never stored) the reason why there is none.
+
+    `text` is as the model wrote it; `reasoning` is kept apart and never becomes the text; `usage` counts tokens, or is
+    None where the endpoint does not say; `settings_used` is what was really sent, where it differs from the request.
+    """
+
+    key: str
+    model: str
+    request: Mapping[str, Any]
+    status: Status
+    text: str
+    reasoning: str | None = None
+    finish_reason: str | None = None
+    usage: Mapping[str, int] | None = None
+    settings_used: Mapping[str, Any] = field(default_factory=dict)
+    created: str = ""
+    error: str | None = None
+
+    @classmethod
+    def answer(cls, request: Request, text: str, **about: Any) -> Response:
+        """The response to `request` with `text`; status `ok` unless said otherwise."""
+        return cls(request.key, request.model, request.asked(), about.pop("status", "ok"), text, **about)
+
+    @classmethod
+    def failure(cls, request: Request, error: str) -> Response:
+        """A call that failed for good; `error` is one line with the remedy where one is known."""
+        return cls(request.key, request.model, request.asked(), "failed", "", error=error)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A generated solution: `text` as the model wrote it, `solution` as the judges see it, `removed` what was cut."""
+
+    problem_id: str
+    k: int
+    n: int
+    generator: str
+    text: str
+    solution: str
+    removed: tuple[str, ...]
+    status: Status
+    key: str
+
+
+@dataclass(frozen=True)
+class Vote:
+    """One judge's last verdict on one solution at one stage (correctness, coarse or fine)."""
+
+    problem_id: str
+    k: int
+    generator: str
+    stage: str
+    judge: str
+    verdict: Verdict
+    key: str | None  # of the answer it was read from; None where the call failed
+
+
+@dataclass(frozen=True)
+class PairVote:
+    """One judge's verdict on whether `generator`'s solution is novel beside `reference_generator`'s."""
+
+    problem_id: str
+    k: int
+    reference_generator: str
+    generator: str
+    judge: str
+    verdict: Verdict
+    key: str | None  # of the answer it was read from; None where the call failed
+
+
+def user_message(text: str, system: str | None = None) -> tuple[dict[str, str], ...]:
+    """The messages of a one-turn call. An empty system prompt is left out, as it is no prompt at all."""
+    turn = {"role": "user", "content": text}
+    return ({"role": "system", "content": system}, turn) if system else (turn,)
+
+
+def canonical_json(value: Any) -> str:
+    """JSON with sorted keys and no spaces: equal values give equal text."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def to_row(record: Any) -> dict[str, Any]:
+    """The JSON object of a record, `schema` last."""
+    return {**asdict(record), "schema": SCHEMA}
+
+
+def from_row(kind: type, row: Any, where: str) -> Any:
+    """The record of class `kind` that a JSON object holds.
+
+    `where` names file and line for the error. Raises KitError if a field is missing, a verdict, status or stage is none
+    of the known ones, or the schema is another one.
+    """
+    if not isinstance(row, dict):
+        raise KitError(f"{where}: expected a JSON object, found {type(row).__name__}")
+    if row.get("schema", SCHEMA) != SCHEMA:
+        raise KitError(f"{where}: schema {row['schema']!r}, this kit reads {SCHEMA}; use the kit that wrote the file")
+    optional = {f.name: f.default is not MISSING or f.default_factory is not MISSING for f in fields(kind)}
+    missing = [name for name in optional if name not in row and not optional[name]]
+    if missing:
+        raise KitError(f"{where}: missing {', '.join(missing)}")
+    for name in optional.keys() & CHOICES.keys():
+        if row[name] not in CHOICES[name]:
+            raise KitError(f"{where}: {name} {row[name]!r} is none of {', '.join(CHOICES[name])}")
+    return kind(**{name: tuple(v) if isinstance(v, list) else v for name, v in row.items() if name in optional})
+
+
+def read_problem(row: Any, where: str) -> Problem:
+    """The Problem in a JSON object, checked: what a stage could trip over later is said here, with its place."""
+    problem = from_row(Problem, row, where)
+    faults = [
+        (not (isinstance(problem.problem_id, str) and problem.problem_id.strip()), "problem_id is empty or no text"),
+        (not isinstance(problem.competition_id, str), "competition_id is no text"),
+        (not _is_whole(problem.number), f"number {problem.number!r} is no whole number"),
+        (problem.year is not None and not _is_whole(problem.year), f"year {problem.year!r} is no whole number"),
+        (problem.competition not in COMPETITIONS, f"competition {problem.competition!r} is none of {COMPETITIONS}"),
+        (not (isinstance(problem.statement, str) and problem.statement.strip()), "statement is empty"),
+        (not isinstance(problem.solutions, tuple) or not problem.solutions, "solutions must be a non-empty list"),
+        (
+            isinstance(problem.solutions, tuple)
+            and not all(isinstance(s, str) and s.strip() for s in problem.solutions),
+            "a solution is empty or no text",
+        ),
+        (
+            problem.category is not None and problem.category not in CATEGORIES,
+            f"category {problem.category!r} is none of {CATEGORIES}",
+        ),
+        (
+            problem.difficulty is not None
+            and (type(problem.difficulty) not in (int, float) or not math.isfinite(problem.difficulty)),
+            f"difficulty {problem.difficulty!r} is no number",
+        ),
+    ]
+    for fault, message in faults:
+        if fault:
+            raise KitError(f"{where}: {message}")
+    return problem
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def samples_of(problems: list[Problem]) -> list[Sample]:
+    """A problem with n solutions gives n samples, k = 1..n. Paper, Section 4.1."""
+    return [Sample(problem, k) for problem in problems for k in range(1, problem.n + 1)]
