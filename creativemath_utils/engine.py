@@ -109,8 +109,9 @@ class Engine:
             self.ledgers.close()
             if self._loop is not None and self._thread is not None:
                 self._loop.call_soon_threadsafe(self._loop.stop)
-                self._thread.join()
-                self._loop.close()
+                self._thread.join(STOP_SECONDS)
+                if not self._thread.is_alive():
+                    self._loop.close()
                 self._loop = self._thread = None
 
     def _run(self, work: Coroutine[Any, Any, Any]) -> Any:

@@ -138,6 +138,7 @@ class Ledger:
     def _scan(self) -> tuple[int, bool]:
         """Index the file. Returns where its good part ends, and whether that is the end of a line."""
         offset, ended = 0, True
+        name = shown(self.path)
         torn: tuple[int, int] | None = None  # number and place of an unreadable line that may prove to be the last
         with open(self._file.fileno(), "rb", buffering=1 << 20, closefd=False) as lines:
             for number, line in enumerate(lines, start=1):
@@ -151,7 +152,7 @@ class Ledger:
                 if row is None:
                     continue
                 ended = line.endswith(b"\n")  # the newline alone may be missing: the answer is whole
-                key = _key_of(row, f"{shown(self.path)}:{number}")
+                key = _key_of(row, f"{name}:{number}")
                 if key is None:
                     if not (isinstance(row, dict) and row.get("status") == "failed"):  # an error row is no damage
                         self.damaged.append(number)

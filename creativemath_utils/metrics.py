@@ -17,23 +17,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from itertools import combinations
 from typing import Any
 
 import pandas as pd
 
 from creativemath_utils.judge import majority, unanimous
-from creativemath_utils.records import (
-    CATEGORIES,
-    COMPETITIONS,
-    STAGES,
-    STATUSES,
-    KitError,
-    PairVote,
-    Problem,
-    Solution,
-    Vote,
-)
+from creativemath_utils.records import CATEGORIES, COMPETITIONS, STATUSES, KitError, Problem, Solution, Vote
 
 DECISIONS = ("correct", "novel", "novel_unknown")
 COUNTS = ("samples", *DECISIONS, "undecided")
@@ -44,7 +33,6 @@ RATIOS = {
     "novelty_to_correctness_ratio": ("novel", "correct"),
     "novel_unknown_to_novelty_ratio": ("novel_unknown", "novel"),
 }
-PAIRS = "pairs"  # the stage, in a judge's profile, of the votes on pairs of models
 OUTCOME_COLUMNS = (
     *("problem_id", "competition", "difficulty", "category", "k", "n", "generator", "status"),
     *DECISIONS,
@@ -202,101 +190,6 @@ def mean_percent(ratios: Iterable[tuple[int, int]]) -> str | None:
     """The mean of ratios (numerator, denominator) over those that are defined, as percent; None where none is."""
     defined = [Fraction(int(numerator), int(denominator)) for numerator, denominator in ratios if denominator]
     return rounded(100 * sum(defined) / len(defined)) if defined else None
-
-
-def common_novel_samples(outcomes: pd.DataFrame, models: Sequence[str]) -> list[tuple[str, int]]:
-    """The samples (problem_id, k), sorted, for which every one of `models` gave a novel solution. Section 5.5, Q4."""
-    novel = outcomes[_is_true(outcomes["correct"]) & _is_true(outcomes["novel"])]
-    samples = [
-        set(zip(rows["problem_id"], rows["k"], strict=True))
-        for rows in (novel[novel["generator"] == m] for m in models)
-    ]
-    return sorted(set.intersection(*samples)) if samples else []
-
-
-def similarity(
-    pair_votes: Iterable[PairVote], models: Sequence[str], judges: Sequence[str], samples: Sequence[tuple[str, int]]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """How many of the common `samples` two models solved alike, and how many the judges left open.
-
-    Two symmetric integer tables, models by models. A pair is alike where the majority says NO, the second solution is
-    not novel beside the first. The diagonal of the first table is the number of samples. Section 5.5, Q4.
-    """
-    verdicts = {(v.problem_id, v.k, v.reference_generator, v.generator, v.judge): v.verdict for v in pair_votes}
-    alike = pd.DataFrame(0, index=list(models), columns=list(models))
-    undecided = alike.copy()
-    for model in models:
-        alike.loc[model, model] = len(samples)
-    for first, second in combinations(models, 2):
-        # the judges saw each pair once, in the order of the run's own list of models
-        decisions = [
-            majority(
-                [
-                    verdicts.get(
-                        (*sample, first, second, judge), verdicts.get((*sample, second, first, judge), "UNPARSED")
-                    )
-                    for judge in judges
-                ]
-            )
-            for sample in samples
-        ]
-        alike.loc[first, second] = alike.loc[second, first] = decisions.count(False)
-        undecided.loc[first, second] = undecided.loc[second, first] = decisions.count(None)
-    return alike, undecided
-
-
-def similarity_ratio(alike: pd.DataFrame, undecided: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Similarity 0..1 of models from the counts of `similarity`, over the samples that were decided.
-
-    Undefined (NaN) for a pair none of whose samples was decided. With nothing undecided it is the paper's: similar
-    samples over samples.
-    """
-    samples = alike.to_numpy().diagonal().max(initial=0)
-    base = samples - (undecided if undecided is not None else 0 * alike)
-    return alike / base.where(base > 0)
-
-
-def judge_profile(votes: Iterable[Vote | PairVote]) -> pd.DataFrame:
-    """How each judge votes at each stage: the number of votes, those of each verdict, and their shares 0..1.
-
-    Votes on pairs of models appear as a stage `pairs`. A judge that says YES to everything tells nothing.
-    """
-    frame = _vote_frame(votes)
-    counts = frame.groupby(["judge", "stage", "verdict"], observed=True).size().unstack("verdict", fill_value=0)
-    counts = counts.reindex(columns=["YES", "NO", "UNPARSED"], fill_value=0)
-    counts.insert(0, "votes", counts.sum(axis=1))
-    for verdict in ("YES", "NO", "UNPARSED"):
-        counts[f"{verdict.lower()}_ratio"] = counts[verdict] / counts["votes"]
-    return counts.reset_index().rename_axis(columns=None)
-
-
-def judge_agreement(votes: Iterable[Vote | PairVote]) -> pd.DataFrame:
-    """How often two judges agree at a stage: the solutions on which both gave a verdict, and those with the same.
-
-    Columns stage, judge, other, both, same, agreement_ratio (0..1, undefined over an empty base).
-    """
-    frame = _vote_frame(votes)
-    clear = frame[frame["verdict"] != "UNPARSED"]
-    rows = []
-    for stage, of_stage in clear.groupby("stage", observed=True):
-        ballots = of_stage.set_index(["question", "judge"])["verdict"].unstack("judge")
-        for judge, other in combinations(sorted(frame.loc[frame["stage"] == stage, "judge"].unique()), 2):
-            pair = ballots.reindex(columns=[judge, other]).dropna()
-            same = int((pair[judge] == pair[other]).sum())
-            ratio = same / len(pair) if len(pair) else float("nan")
-            rows.append((stage, judge, other, len(pair), same, ratio))
-    return pd.DataFrame(rows, columns=["stage", "judge", "other", "both", "same", "agreement_ratio"])
-
-
-def _vote_frame(votes: Iterable[Vote | PairVote]) -> pd.DataFrame:
-    rows = [
-        (v.judge, PAIRS, v.verdict, (v.problem_id, v.k, v.reference_generator, v.generator))
-        if isinstance(v, PairVote)
-        else (v.judge, v.stage, v.verdict, (v.problem_id, v.k, v.generator))
-        for v in votes
-    ]
-    frame = pd.DataFrame(rows, columns=["judge", "stage", "verdict", "question"])
-    return frame.astype({"stage": pd.CategoricalDtype([*STAGES, PAIRS], ordered=True)})
 
 
 def competition_label(competition: str) -> str:

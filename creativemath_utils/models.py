@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from functools import cache
 from importlib import resources
 from typing import Annotated, Any, Literal
 
@@ -32,6 +33,10 @@ DECODING: dict[str, tuple[type | tuple[type, ...], float | None]] = {
 }
 # What to add to pydantic's own words.
 REMEDIES = {"string_type": "; put it in quotes", "tuple_type": "; write a list, such as [a, b]"}
+SECRETIVE = {
+    "api_key_env": "the name of an environment variable, such as MY_KEY, that holds the key",
+    "base_url": "an address that begins with http:// or https://",
+}
 
 
 def check_decoding(values: dict[str, Any]) -> dict[str, Any]:
@@ -143,8 +148,8 @@ def explain(error: ValidationError, where: str, kind: type[BaseModel]) -> str:
         return f"{where}: {place} is missing"
     if fault["type"] == "value_error":
         return f"{where}: {place}: {fault['ctx']['error']}"
-    if place == "api_key_env":  # what stands there may be a key: it is not shown
-        return f"{where}: {place} must be the name of an environment variable, such as MY_KEY, that holds the key"
+    if place in SECRETIVE:  # what stands there may hold a key or a password: it is not shown
+        return f"{where}: {place} must be {SECRETIVE[place]}"
     found = repr(fault["input"])
     found = found if len(found) <= 80 else found[:77] + "..."
     return f"{where}: {place}: {fault['msg']} (found {found}){REMEDIES.get(fault['type'], '')}"
@@ -191,7 +196,7 @@ def load_table(overrides: dict[str, dict[str, Any]] | None = None, where: str = 
     An entry that names another `backend` or `id` is a model of its own and inherits nothing: weights, price and window
     of one model would be wrong for another.
     """
-    table = yaml.safe_load(resources.files("creativemath_utils").joinpath("models.yaml").read_text("utf-8"))
+    table = _shipped_table()
     models = {name: read_model(name, fields, "models.yaml") for name, fields in table.items()}
     for name, fields in (overrides or {}).items():
         if isinstance(fields, dict):
@@ -200,6 +205,11 @@ def load_table(overrides: dict[str, dict[str, Any]] | None = None, where: str = 
             fields = fields if another else {**base, **fields}
         models[name] = read_model(name, fields, where)
     return models
+
+
+@cache
+def _shipped_table() -> dict[str, dict[str, Any]]:
+    return yaml.safe_load(resources.files("creativemath_utils").joinpath("models.yaml").read_text("utf-8"))
 
 
 def find_model(models: dict[str, Model], name: str, where: str) -> Model:

@@ -15,8 +15,9 @@ from pathlib import Path
 import pandas as pd
 
 from creativemath_utils.records import KitError
+from creativemath_utils.store import ROOT
 
-FOLDER = Path(__file__).resolve().parents[1] / "data" / "published"
+FOLDER = ROOT / "data" / "published"
 TABLES = ("table2", "table3", "table4", "table5")
 COUNT_FILES = ("figure1", "figure2_digitised", "figure6_similarity", "subset_counts")
 COMPARED = {"table2": ("C", "N", "N_over_C", "Nu", "Nu_over_N")}  # tables 3 and 4: every column but the model

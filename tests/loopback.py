@@ -82,12 +82,12 @@ class Loopback:
         self.calls: list[Call] = []
         self.connections = 0
         self.most_in_flight = 0
-        self._script = script
+        self.script = script
         self._delay = delay
         self._models = models or Reply({"object": "list", "data": []})
         self._keep_calls = keep_calls
         self._seconds = seconds
-        self._in_flight = self._count = 0
+        self.in_flight = self._count = 0
         self._attempts: dict[str, int] = {}
         self._loop = asyncio.new_event_loop()
         self._up = threading.Event()
@@ -141,8 +141,8 @@ class Loopback:
                     return
                 writer.write(_encode(reply))
                 await writer.drain()
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # the client went away
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass  # the client went away, or the server's time is up
         finally:
             writer.close()
 
@@ -153,17 +153,17 @@ class Loopback:
         self._count += 1
         if self._keep_calls:
             self.calls.append(call)
-        self._in_flight += 1
-        self.most_in_flight = max(self.most_in_flight, self._in_flight)
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
-            if callable(self._script):
-                reply = self._script(call) or echo(call)
+            if callable(self.script):
+                reply = self.script(call) or echo(call)
             else:
-                reply = self._script[call.number] if call.number < len(self._script) else echo(call)
+                reply = self.script[call.number] if call.number < len(self.script) else echo(call)
             await asyncio.sleep(self._delay + reply.delay)
             return reply
         finally:
-            self._in_flight -= 1
+            self.in_flight -= 1
 
 
 async def _read_head(reader: asyncio.StreamReader) -> tuple[str, dict[str, str]] | None:

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from matplotlib import image
 
-from creativemath_utils import figures, published
-from creativemath_utils.metrics import similarity_ratio
+from creativemath_utils import figures, published, similarity_map
+from creativemath_utils.agreement import similarity_ratio
 from creativemath_utils.records import KitError
 
 pytestmark = pytest.mark.filterwarnings("error")  # a missing glyph, a changed default, a division by zero
@@ -110,7 +110,7 @@ def test_plain_shows_what_no_font_knows_by_its_code(text, shown):
 
 
 def test_figure_6_of_the_published_data(tmp_path):
-    axes = figures.model_map(PUBLISHED, samples=17)
+    axes = similarity_map.model_map(PUBLISHED, samples=17)
     assert rendered(axes, tmp_path).std() > 0.05
     shown = shown_text(axes.figure)
     assert set(PUBLISHED.index) <= shown
@@ -119,7 +119,7 @@ def test_figure_6_of_the_published_data(tmp_path):
 
 
 def test_mixtral_is_nearest_the_middle():
-    positions, stress = figures.model_positions(PUBLISHED)
+    positions, stress = similarity_map.model_positions(PUBLISHED)
     assert np.hypot(positions["x"], positions["y"]).idxmin() == "Mixtral-8x22B"
     assert 0 < stress < 0.25
     distances = np.linalg.norm(positions.to_numpy()[:, None] - positions.to_numpy()[None], axis=-1)
@@ -128,7 +128,7 @@ def test_mixtral_is_nearest_the_middle():
 
 
 def test_extreme_pairs_include_all_that_tie():
-    most, least = figures.extreme_pairs(PUBLISHED)
+    most, least = similarity_map.extreme_pairs(PUBLISHED)
     assert most == [  # 8 of 17 each; the paper's text names two of the four
         ("Claude-3-Opus", "DeepSeek-V2"),
         ("Claude-3-Opus", "Mixtral-8x22B"),
@@ -151,46 +151,46 @@ def test_extreme_pairs_include_all_that_tie():
     ],
 )
 def test_positions_that_are_known(similarity, distances, tmp_path):
-    positions, stress = figures.model_positions(similarity)
+    positions, stress = similarity_map.model_positions(similarity)
     for (first, second), distance in distances.items():
         assert np.linalg.norm(positions.loc[first] - positions.loc[second]) == pytest.approx(distance, abs=2e-3)
     assert stress == pytest.approx(0, abs=2e-3)
-    rendered(figures.model_map(similarity), tmp_path)
+    rendered(similarity_map.model_map(similarity), tmp_path)
 
 
 def test_a_pair_without_a_verdict_pulls_nowhere(tmp_path):
     known = {("a", "b"): 0.4, ("a", "c"): 0.4, ("b", "c"): 0.4, ("a", "d"): 0.4, ("b", "d"): 0.4}
     similarity = matrix("abcd", {**known, ("c", "d"): np.nan})
-    positions, stress = figures.model_positions(similarity)
+    positions, stress = similarity_map.model_positions(similarity)
     assert stress == pytest.approx(0, abs=1e-3)  # c and d may lie on either side of a and b: nothing is strained
     for first, second in known:
         assert np.linalg.norm(positions.loc[first] - positions.loc[second]) == pytest.approx(0.6, abs=2e-3)
-    axes = figures.model_map(similarity.astype(object).where(similarity.notna(), None))
+    axes = similarity_map.model_map(similarity.astype(object).where(similarity.notna(), None))
     rendered(axes, tmp_path)
     assert "pairs without a verdict, at no set distance: 1" in axes.get_xlabel()
 
 
 def test_many_equal_pairs_are_all_drawn_without_hiding_the_map(tmp_path):
-    axes = figures.model_map(matrix("abcdefgh", {}))
+    axes = similarity_map.model_map(matrix("abcdefgh", {}))
     rendered(axes, tmp_path)
     assert len(axes.lines) == 28
     assert "all pairs equally similar: 50%" in shown_text(axes.figure)
 
 
 def test_names_on_the_map_are_labels_shown_as_they_are(tmp_path):
-    axes = figures.model_map(matrix("abcd", {("a", "b"): 0.9}), labels=dict(zip("abcd", HOSTILE, strict=True)))
+    axes = similarity_map.model_map(matrix("abcd", {("a", "b"): 0.9}), labels=dict(zip("abcd", HOSTILE, strict=True)))
     rendered(axes, tmp_path)
     assert {HOSTILE[0], HOSTILE[1], "line break\\u0007"} <= shown_text(axes.figure)
 
 
 def test_two_near_pairs_both_part():
-    positions, _ = figures.model_positions(matrix("abcd", {("a", "b"): 0.95, ("c", "d"): 0.95}, other=0.1))
+    positions, _ = similarity_map.model_positions(matrix("abcd", {("a", "b"): 0.95, ("c", "d"): 0.95}, other=0.1))
     assert np.linalg.norm(positions.loc["a"] - positions.loc["b"]) == pytest.approx(0.05, abs=0.02)
     assert np.linalg.norm(positions.loc["c"] - positions.loc["d"]) == pytest.approx(0.05, abs=0.02)
 
 
 def test_names_do_not_cover_each_other():
-    axes = figures.model_map(matrix("abcd", {("a", "b"): 0.95, ("c", "d"): 0.95}, other=0.1))
+    axes = similarity_map.model_map(matrix("abcd", {("a", "b"): 0.95, ("c", "d"): 0.95}, other=0.1))
     boxes = [text.get_window_extent() for text in axes.texts]
     assert not any(one.overlaps(two) for i, one in enumerate(boxes) for two in boxes[:i])
 
@@ -208,7 +208,7 @@ def test_names_do_not_cover_each_other():
 )
 def test_maps_that_cannot_be_drawn_say_why(similarity, samples, message):
     with pytest.raises(KitError, match=message):
-        figures.model_map(similarity, samples=samples)
+        similarity_map.model_map(similarity, samples=samples)
 
 
 def test_the_notebooks_own_settings_change_nothing(tmp_path):
@@ -223,12 +223,12 @@ def test_the_notebooks_own_settings_change_nothing(tmp_path):
 def draw_all(folder):
     figures.save(figures.category_by_competition(published.load("figure1")), folder / "figure_1")
     figures.save(figures.solutions_per_problem(published.load("figure2_digitised")), folder / "figure_2")
-    figures.save(figures.model_map(PUBLISHED, labels={"GPT-4o": "模型"}), folder / "figure_6")
+    figures.save(similarity_map.model_map(PUBLISHED, labels={"GPT-4o": "模型"}), folder / "figure_6")
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
 def test_a_second_save_writes_the_same_bytes(tmp_path):
-    paths = [figures.save(figures.model_map(PUBLISHED), tmp_path / name) for name in ("one", "two")]
+    paths = [figures.save(similarity_map.model_map(PUBLISHED), tmp_path / name) for name in ("one", "two")]
     assert [path.read_bytes() for path in paths[0]] == [path.read_bytes() for path in paths[1]]
 
 

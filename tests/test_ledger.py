@@ -245,7 +245,10 @@ def test_kill_at_any_moment_loses_nothing_that_counted(tmp_path, seed):
     counted = [process.stdout.readline() for _ in range(2)]
     time.sleep(random.Random(seed).uniform(0, 0.5))
     process.send_signal(signal.SIGKILL)
-    counted += process.communicate()[0].splitlines(keepends=True)
+    counted += process.stdout.readlines()
+    process.wait()
+    process.stdin.close()
+    process.stdout.close()
     answered = [int(line) for line in counted[1:] if line.endswith("\n")]
     ledger, found = read(path, writable=True)
     assert list(found.values()) == [f"answer {i} " * 2000 for i in range(len(found))]

@@ -626,7 +626,7 @@ def test_gguf_file(tmp_path):
 def test_slow_tokenizer_is_sentencepiece_itself(tmp_path):
     sentencepiece = pytest.importorskip("sentencepiece")
     (tmp_path / "config.json").write_text('{"model_type": "llama"}')
-    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "LlamaTokenizer", "add_bos_token": true}')
+    (tmp_path / "tokenizer_config.json").write_text('{"bos_token": "<s>", "unk_token": "<unk>", "add_bos_token": true}')
     with (tmp_path / "tokenizer.model").open("wb") as file:
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=iter(["two and two are four"] * 50), model_writer=file, vocab_size=16, minloglevel=2

@@ -123,11 +123,12 @@ def test_responses_carry_the_key_and_what_was_asked():
 
 
 def test_rows_have_the_fields_of_the_contract():
-    assert list(to_row(SOLUTION)) == "problem_id k n generator text solution removed status key schema".split()
+    assert " ".join(to_row(SOLUTION)) == "problem_id k n generator text solution removed status key schema"
     vote = Vote("p", 1, "m", "coarse", "j", "UNPARSED", None)
-    assert list(to_row(vote)) == "problem_id k generator stage judge verdict key schema".split()
-    fields = "problem_id competition competition_id year number difficulty category statement solutions source schema"
-    assert list(to_row(read_problem(PROBLEM, "x"))) == fields.split()
+    assert " ".join(to_row(vote)) == "problem_id k generator stage judge verdict key schema"
+    assert " ".join(to_row(read_problem(PROBLEM, "x"))) == (
+        "problem_id competition competition_id year number difficulty category statement solutions source schema"
+    )
 
 
 def test_rows_come_back_as_they_went():
@@ -227,5 +228,13 @@ def test_n_solutions_give_n_samples():
 
 def test_the_lists_of_the_paper():
     assert COMPETITIONS == ("AMC_8", "AMC_10", "AMC_12", "AHSME", "AIME", "USAJMO", "USAMO", "IMO")
-    assert set(CATEGORIES) == {"Algebra", "Arithmetic", "Counting", "Geometry", "Number Theory", "Probability", "Others"}
+    assert set(CATEGORIES) == {
+        "Algebra",
+        "Arithmetic",
+        "Counting",
+        "Geometry",
+        "Number Theory",
+        "Probability",
+        "Others",
+    }
     assert isinstance(read_problem(PROBLEM, "x"), Problem)

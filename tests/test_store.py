@@ -21,7 +21,7 @@ def solution(text):
     "text",
     [
         "",
-        "$x<y$ & \"quoted\" \\frac{1}{2}",
+        '$x<y$ & "quoted" \\frac{1}{2}',
         "two\nlines\n",
         "carriage\r\nreturn\r",
         "\u2028 line \u2029 separators \x85 \x0b \x0c",  # str.splitlines would cut here

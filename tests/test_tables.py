@@ -6,12 +6,12 @@ import subprocess
 import pandas as pd
 import pytest
 
-from creativemath_utils import published, tables
+from creativemath_utils import comparison, published, table_formats, tables
 from creativemath_utils.metrics import OUTCOME_COLUMNS
 from creativemath_utils.models import Model
 from creativemath_utils.records import Vote
 
-INFO = tables.RunInfo("my-run", {"rules": "Rules (baseline)", "j": "Judge_J"}, "strict", "2026-01-31")
+INFO = table_formats.RunInfo("my-run", {"rules": "Rules (baseline)", "j": "Judge_J"}, "strict", "2026-01-31")
 
 
 def model(name, label="", source=None):
@@ -129,8 +129,8 @@ def test_difficulty_is_the_range_in_the_run(difficulties, text):
 
 
 def bold_cells(number, table):
-    _, columns = tables.layout(number, table)
-    rows, bold = tables.cells(table, columns)
+    _, columns = table_formats.layout(number, table)
+    rows, bold = table_formats.cells(table, columns)
     return {(rows[i][1 if number == 2 else 0], columns[j].header) for i, j in bold}
 
 
@@ -150,10 +150,10 @@ def test_bold_marks_the_best_of_each_group_with_ties():
 def test_written_tables(tmp_path):
     run = outcomes(sample("a", "111"), sample("b", "000"))
     models = [model("a", "lab_model$v2|x", "open"), model("b", "模型 & 50%", "open")]
-    paths = tables.write_tables(run, models, tmp_path / "new", INFO)
+    paths = table_formats.write_tables(run, models, tmp_path / "new", INFO)
     assert [p.name for p in paths] == [f"table_{n}.{s}" for n in (2, 3, 4, 5) for s in ("csv", "md", "tex")]
     before = {path: path.read_bytes() for path in paths}
-    assert {p: p.read_bytes() for p in tables.write_tables(run, models, tmp_path / "new", INFO)} == before
+    assert {p: p.read_bytes() for p in table_formats.write_tables(run, models, tmp_path / "new", INFO)} == before
     assert not any(b"\r" in content for content in before.values())
     csv = pd.read_csv(paths[0], dtype=str, keep_default_na=False)
     assert list(csv["model"]) == ["lab_model$v2|x", "模型 & 50%"]
@@ -181,7 +181,7 @@ def test_written_tables(tmp_path):
     ],
 )
 def test_latex_shows_text_as_it_is(text, latex):
-    assert tables.plain_latex(text) == latex
+    assert table_formats.plain_latex(text) == latex
 
 
 @pytest.mark.slow
@@ -190,8 +190,8 @@ def test_latex_compiles(tmp_path):
         pytest.skip("pdflatex is not installed (Debian: texlive-latex-recommended)")
     hostile = [model("a", r"\a$v2_{^~&%#<>|\"--", "closed"), model("b", "模型 é þ 😀", "open"), model("c", "plain")]
     run = outcomes(sample("a", "111"), sample("b", "???"), sample("c", "100", k=5, n=7))
-    info = tables.RunInfo("my_run", {"j": "J_1 & 100%"}, "strict", None, notes=("A note with $ and 模.",))
-    written = [path.name for path in tables.write_tables(run, hostile, tmp_path, info) if path.suffix == ".tex"]
+    info = table_formats.RunInfo("my_run", {"j": "J_1 & 100%"}, "strict", None, notes=("A note with $ and 模.",))
+    written = [path.name for path in table_formats.write_tables(run, hostile, tmp_path, info) if path.suffix == ".tex"]
     body = "".join(rf"\input{{{name}}}" for name in written)
     packages = r"\usepackage{booktabs}\usepackage{graphicx}"
     source = rf"\documentclass{{article}}{packages}\begin{{document}}\listoftables {body}\end{{document}}"
@@ -211,7 +211,7 @@ VOTES = [
 
 def test_comparison_beside_the_paper(tmp_path):
     run = outcomes(sample("a", "111"), sample("a", "000"))
-    path = tables.write_comparison(run, [model("a", "GPT-4o", "closed")], VOTES, tmp_path, INFO)
+    path = comparison.write_comparison(run, [model("a", "GPT-4o", "closed")], VOTES, tmp_path, INFO)
     text = path.read_text("utf-8")
     assert "In both: GPT-4o." in text
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
@@ -222,11 +222,11 @@ def test_comparison_beside_the_paper(tmp_path):
     assert ["Rules (baseline)", "correctness", "2", "50.00 (1)", "50.00 (1)", "0.00 (0)"] in cells
     assert ["Judge\\_J", "correctness", "2", "50.00 (1)", "0.00 (0)", "50.00 (1)"] in cells
     assert ["correctness", "Judge\\_J", "Rules (baseline)", "100.00 (1/1)"] in cells
-    assert tables.write_comparison(run, [model("a", "GPT-4o", "closed")], VOTES, tmp_path, INFO).read_text() == text
+    assert comparison.write_comparison(run, [model("a", "GPT-4o", "closed")], VOTES, tmp_path, INFO).read_text() == text
 
 
 def test_comparison_without_a_common_model_shows_both_one_after_the_other(tmp_path):
-    path = tables.write_comparison(outcomes(sample("a", "000")), [model("a", "Mine")], [], tmp_path, INFO)
+    path = comparison.write_comparison(outcomes(sample("a", "000")), [model("a", "Mine")], [], tmp_path, INFO)
     text = path.read_text("utf-8")
     assert "No model of this run is in the paper" in text
     assert text.count("This run:\n") == text.count("The paper:\n") == 4

@@ -45,7 +45,7 @@ class PromptEncoder:
         first = tokenizer("", add_special_tokens=True)["input_ids"][:1]
         if not tokenizer.is_fast and tokenizer.init_kwargs.get("add_bos_token"):
             first = [tokenizer.bos_token_id]
-        self.begin = [token for token in first if token == tokenizer.bos_token_id]
+        self.begin = [token for token in first if token is not None and token == tokenizer.bos_token_id]
         self.chat = model.interface == "chat"
         self.folds_system = self.merges_turns = False
         if not self.chat:

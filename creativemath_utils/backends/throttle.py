@@ -12,10 +12,12 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 MARGIN = 1e-9  # many small steps up should reach the next whole call
+RECENT = 10  # calls, in the running share of refusals
+TOO_MANY = 1 / 3  # refusals below this share pass by trying again; above it, pressing on only wastes tries
 
 
 class Throttle:
-    """At most `most` calls in flight: half as many after a refusal, back by about one for each full round of answers.
+    """At most `most` calls in flight: half as many where refusals pile up, back by about one a full round of answers.
 
     Use as a context manager around each call.
     """
@@ -25,6 +27,7 @@ class Throttle:
         self.allowed = float(most)
         self._in_flight = 0
         self._not_before = self._slowed = 0.0
+        self._refused = 0.0  # share of the recent calls
         self._room = asyncio.Condition()
 
     async def __aenter__(self) -> float:
@@ -39,13 +42,19 @@ class Throttle:
             self._room.notify_all()
 
     def slow_down(self, started: float) -> None:
-        """A call that began at `started` (monotonic seconds) was one too many. Calls of one burst count once."""
-        if started >= self._slowed:
-            self._slowed = time.monotonic()
+        """A call that began at `started` (monotonic seconds) was one too many. What began before the last step down
+        says nothing of the pace since.
+        """
+        if started < self._slowed:
+            return
+        self._refused += (1 - self._refused) / RECENT
+        if self._refused > TOO_MANY:
+            self._slowed, self._refused = time.monotonic(), 0.0
             self.allowed = max(1.0, self.allowed / 2)
 
     def speed_up(self) -> None:
         """A call went through."""
+        self._refused -= self._refused / RECENT
         self.allowed = min(float(self.most), self.allowed + 1 / self.allowed)
 
     def hold(self, seconds: float) -> None:

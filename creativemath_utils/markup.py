@@ -1,0 +1,132 @@
+r"""A model's reply as plain lines, without what it is wrapped in: reasoning, Markdown, HTML, JSON, LaTeX.
+
+What a verdict may be dressed in is taken off; what is only cited (code, quotations, the instruction) is taken out.
+
+    >>> plain_lines('**Verdict**: the proof ends with "so YES, it holds"').strip()
+    'Verdict: the proof ends with  …'
+    >>> plain_lines('{"reason": "It says YES.", "verdict": "NO"}').strip()
+    'Verdict: NO'
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+BOX_MARK = "\ue000"  # stands before a boxed word; a private-use character, so no reply holds it by chance
+
+_THOUGHT_TAG = r"(?:think|thinking|thought|thoughts|reasoning|analysis|scratchpad|reflection)"
+_THOUGHT_START = re.compile(rf"<{_THOUGHT_TAG}>|\[think\]", re.IGNORECASE)
+_THOUGHT_END = re.compile(rf"</{_THOUGHT_TAG}>|\[/think\]", re.IGNORECASE)
+_THOUGHT = re.compile(rf"<({_THOUGHT_TAG})>.*?</\1>|\[think\].*?\[/think\]", re.IGNORECASE | re.DOTALL)
+
+
+def without_reasoning(text: str) -> str:
+    """The text without its <think> blocks. One never closed runs to the end, one never opened begins with the text."""
+    text = _THOUGHT.sub("\n", text)
+    *_, text = _THOUGHT_END.split(text)
+    return _THOUGHT_START.split(text)[0]
+
+
+_PLAIN_MARKS = str.maketrans(
+    {"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "「": '"', "」": '"', "‘": "'", "’": "'", "。": ". "}
+    | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad")
+)
+
+
+def plain_characters(text: str) -> str:
+    """The text with full-width letters, typographic quotation marks and the like as plain ones, invisible ones gone."""
+    return unicodedata.normalize("NFKC", text).translate(_PLAIN_MARKS)
+
+
+_YES_NO = r"(?:YES|NO|Yes|No|yes|no)"
+_FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_BLOCK_QUOTE = re.compile(r"^[ \t]*>(?!=).*$", re.MULTILINE)
+_ANSWER_TAG = re.compile(
+    r"<(answer|final_answer|verdict|output|decision|result|judge?ment)>(.*?)</\1>", re.IGNORECASE | re.DOTALL
+)
+_TAG = re.compile(r"</?(?:b|strong|i|em|u|br|p|span|div|h\d)\b[^<>]*>|<\|[^<>|]*\|>|</s>|<e\w+>", re.IGNORECASE)
+_STRUCK_OUT = re.compile(r"~~.*?~~|<(s|del|strike)>.*?</\1>", re.IGNORECASE)
+_LATEX_TEXT = re.compile(
+    r"\\(?:text|textbf|textrm|textit|textsf|texttt|mathrm|mathbf|mathsf|mathtt|emph|mbox|underline)\s*\{([^{}]*)\}"
+)
+_BOX = re.compile(r"\$*(?:\\[(\[]\s*)?\\(?:boxed|fbox|framebox)\s*\{([^{}]*)\}(?:\s*\\[)\]])?\$*")
+_QUOTED = re.compile(r'"([^"]{1,1500})"|``(.{1,1500}?)\'\'|`([^`\n]{1,300})`', re.DOTALL)
+_VERDICT_KEY = re.compile(
+    r"(?:final_|my_)?(?:verdict|answer|output|decision|judge?ment|result|conclusion)|(?:is_)?(?:novel|correct)|"
+    r"novelty|correctness"
+)
+# The instruction repeated, or both words offered as a choice: the reply quotes the question.
+_ECHO = re.compile(
+    r"(?:YES|yes|Yes)[\"'`*]*,?\s+(?:if|when|only\s+if)\b(?:(?!\n\s*\n)[^?!]){0,400}?\b(?:otherwise|else)\b"
+    r"[,:]?(?:\s*(?:please\s+)?(?:output|answer|say|reply|respond|write|return|print)(?:\s+with)?)?\s*[\"'`*]*"
+    r"(?:NO|no|No)\b[\"'`*]*"
+)
+_CHOICE = re.compile(
+    r"\b(?:neither|either|both|between)?\s*(?:"
+    + "|".join(
+        rf"[\"'`*(\[]*\b{a}\b[\"'`*)\]]*\s*(?:/|\||,?\s*\b(?:or|and|nor|vs\.?|versus)\b)\s*[\"'`*(\[]*\b{b}\b"
+        for a, b in (("YES", "NO"), ("NO", "YES"), ("[Yy]es", "[Nn]o"), ("[Nn]o", "[Yy]es"))
+    )
+    + r")(?:\"|'|`|\*|\)|\])*"
+)
+
+
+def plain_lines(text: str) -> str:
+    """A reply as plain lines: JSON and answer tags turned into labelled lines, quotations and echoes taken out.
+
+    A boxed word has BOX_MARK before it. The text is expected without reasoning, in plain characters.
+    """
+    text = _json_as_lines(text)
+    if re.fullmatch(r"\s*(```|~~~)[^\n]*\n(?:(?!\1).)*\1\s*", text, re.DOTALL):
+        text = "\n".join(text.strip().splitlines()[1:-1])  # the whole reply in one fence is no citation
+    text = _BLOCK_QUOTE.sub("", _FENCE.sub("\n", text))
+    text = _ANSWER_TAG.sub(lambda tag: f"\nVerdict: {tag[2].strip()}\n", text)
+    text = _TAG.sub("", _STRUCK_OUT.sub("", text))
+    for _ in range(3):  # \boxed{\textbf{\text{NO}}}: from the inside out
+        text = _LATEX_TEXT.sub(r"\1", text)
+    text = _BOX.sub(rf" {BOX_MARK}\1 ", text)
+    text = re.sub(r"\\(?:quad|qquad|[,;:! ])|~", " ", text)
+    text = re.sub(rf"(?:\*\*|__)\s*({_YES_NO}[.!]?)\s*(?:\*\*|__)", lambda m: m[1].upper(), text)  # in bold: meant
+    text = re.sub(r"\*+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)", "", text)
+    text = re.sub(rf"'({_YES_NO}[.!]?)'", r'"\1"', text)
+    text = _CHOICE.sub(" … ", _ECHO.sub(" … ", text))
+    whole = text.strip()
+    if len(whole) > 1 and whole[0] == whole[-1] == '"' and '"' not in whole[1:-1]:
+        text = whole[1:-1]  # the whole reply in quotation marks is no citation
+    return _QUOTED.sub(_cited, text)
+
+
+def _cited(quotation: re.Match[str]) -> str:
+    """A quoted lone verdict stays, in its marks; any other quotation goes."""
+    words = next(group for group in quotation.groups() if group is not None).strip()
+    return f'"{words}"' if re.fullmatch(rf"{_YES_NO}[.!]?", words) else " … "
+
+
+def _json_as_lines(text: str) -> str:
+    """The text with each JSON object replaced by a line for its verdict; what its other fields say does not decide."""
+    decoder, out, at = json.JSONDecoder(), [], 0
+    for brace in re.finditer(r"\{", text):
+        if brace.start() < at:
+            continue
+        try:
+            value, end = decoder.raw_decode(text, brace.start())
+        except (json.JSONDecodeError, RecursionError):  # LaTeX, a set, or braces without end
+            continue
+        # A fence around it belongs to the object.
+        before = re.sub(r"(```|~~~)\w*\s*$", "", text[at : brace.start()])
+        out += [before, "\n", *(f"Verdict: {verdict}\n" for verdict in _verdict_fields(value))]
+        at = end + len(re.match(r"\s*(?:```|~~~)?", text[end:])[0]) if before != text[at : brace.start()] else end
+    return "".join([*out, text[at:]])
+
+
+def _verdict_fields(value: Any) -> Iterator[str]:
+    """Texts under the keys that hold a verdict, at any depth."""
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        if isinstance(inner, str) and _VERDICT_KEY.fullmatch(re.sub(r"[\s-]+", "_", key.strip().lower())):
+            yield inner
+        elif isinstance(inner, dict):
+            yield from _verdict_fields(inner)
