@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from creativemath_utils.markup import without_reasoning
+from creativemath_utils.reasoning import without_reasoning
 
 # --- Finding the answer in a solution ---------------------------------------------------------------------------------
 

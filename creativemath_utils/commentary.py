@@ -172,6 +172,9 @@ CLOSES = _or(
     rf"(?:this|the|our|my) {SURELY} (?:{WAY}) {USES}\b.*",
     r"(?:conclusion|summary|(?:final |closing )?(?:remarks?|thoughts?|notes?)|explanation)",  # left over by what goes
 )
+INTRODUCTION, OPENER, HEADING, ARGUMENT_HEADING, CONTRAST, CLOSER = (
+    re.compile(pattern, re.DOTALL) for pattern in (INTRODUCES, OPENS, HEADS, HEADS_ARGUMENT, CONTRASTS, CLOSES)
+)
 GOES_ON = re.compile(rf"(?:it|this|the (?:{KNOWN}|{WAY})|these|{CONTRARY}|while|whereas)\b", re.IGNORECASE)
 OPENS_LIST = re.compile(r".*\b(?:because|as|since|reasons?|ways?|respects?|following|that|novelty|differences?|\w+:)")
 SURE = re.compile(_or(SURELY_WAY, GIVEN, rf"\b{SURELY}\b"))
@@ -214,11 +217,6 @@ def _holds_mathematics(sentence: str) -> bool:
 # what stands before the words of a line: quotation, heading, item of a list
 MARK = re.compile(r"(?:>[ \t]*)*(?:#{1,6}[ \t]+)?(?P<item>(?:[-*+•]|\(?\d{1,2}[.)])[ \t]+)?")
 RULE = re.compile(r"-{3,}|\*{3,}|_{3,}")
-
-
-INTRODUCTION, OPENER, HEADING, ARGUMENT_HEADING, CONTRAST, CLOSER = (
-    re.compile(pattern, re.DOTALL) for pattern in (INTRODUCES, OPENS, HEADS, HEADS_ARGUMENT, CONTRASTS, CLOSES)
-)
 
 
 # --- judgement -------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Figures 1 and 2 of the paper, for a run or from the published numbers; how a figure looks, and how it is saved.
+"""Figures 1 and 2 of the paper, for a run or from the published numbers; the style of all figures, and saving them.
 
 Each function draws and returns what it drew; `save` writes it as png and pdf, the same bytes for the same input. Text
 that comes from data is shown as it is, never read as a formula. Colours are the Okabe-Ito set and one sequential map,

@@ -18,19 +18,6 @@ from typing import Any
 
 BOX_MARK = "\ue000"  # stands before a boxed word; a private-use character, so no reply holds it by chance
 
-_THOUGHT_TAG = r"(?:think|thinking|thought|thoughts|reasoning|analysis|scratchpad|reflection)"
-_THOUGHT_START = re.compile(rf"<{_THOUGHT_TAG}>|\[think\]", re.IGNORECASE)
-_THOUGHT_END = re.compile(rf"</{_THOUGHT_TAG}>|\[/think\]", re.IGNORECASE)
-_THOUGHT = re.compile(rf"<({_THOUGHT_TAG})>.*?</\1>|\[think\].*?\[/think\]", re.IGNORECASE | re.DOTALL)
-
-
-def without_reasoning(text: str) -> str:
-    """The text without its <think> blocks. One never closed runs to the end, one never opened begins with the text."""
-    text = _THOUGHT.sub("\n", text)
-    *_, text = _THOUGHT_END.split(text)
-    return _THOUGHT_START.split(text)[0]
-
-
 _PLAIN_MARKS = str.maketrans(
     {"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "「": '"', "」": '"', "‘": "'", "’": "'", "。": ". "}
     | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad")

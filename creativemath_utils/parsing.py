@@ -15,7 +15,8 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from creativemath_utils.markup import BOX_MARK, plain_characters, plain_lines, without_reasoning
+from creativemath_utils.markup import BOX_MARK, plain_characters, plain_lines
+from creativemath_utils.reasoning import without_reasoning
 from creativemath_utils.records import Verdict
 
 Rule = Literal["strict", "release"]

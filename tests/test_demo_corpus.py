@@ -19,11 +19,30 @@ BY_ID = {p["problem_id"]: p for p in PROBLEMS}
 COMPETITIONS = ["AMC_8", "AMC_10", "AMC_12", "AHSME", "AIME", "USAJMO", "USAMO", "IMO"]
 WITH_OPTIONS = {"AMC_8", "AMC_10", "AMC_12", "AHSME"}
 CATEGORIES = {"Algebra", "Arithmetic", "Counting", "Geometry", "Number Theory", "Probability", "Others"}
-KEYS = ["problem_id", "competition", "competition_id", "year", "number", "difficulty", "category",
-        "statement", "solutions", "source", "schema"]
+KEYS = [
+    "problem_id",
+    "competition",
+    "competition_id",
+    "year",
+    "number",
+    "difficulty",
+    "category",
+    "statement",
+    "solutions",
+    "source",
+    "schema",
+]
 # Plausible difficulty on the usual 1-10 scale of contest levels.
-DIFFICULTY = {"AMC_8": (1, 1.5), "AMC_10": (1, 3), "AMC_12": (2, 4), "AHSME": (1, 4), "AIME": (3, 6),
-              "USAJMO": (6, 7), "USAMO": (7, 9), "IMO": (5.5, 10)}
+DIFFICULTY = {
+    "AMC_8": (1, 1.5),
+    "AMC_10": (1, 3),
+    "AMC_12": (2, 4),
+    "AHSME": (1, 4),
+    "AIME": (3, 6),
+    "USAJMO": (6, 7),
+    "USAMO": (7, 9),
+    "IMO": (5.5, 10),
+}
 
 
 # --- answers from the problems themselves ---------------------------------------------------------
@@ -204,12 +223,15 @@ def options_of(statement):
     return options
 
 
-@pytest.mark.parametrize(("tex", "value"), [
-    ("12", 12),
-    ("-3", -3),  # a sign
-    (r"\frac{4}{7}", sp.Rational(4, 7)),
-    (r"-\dfrac{1}{2}", -sp.Rational(1, 2)),  # display size and a sign
-])
+@pytest.mark.parametrize(
+    ("tex", "value"),
+    [
+        ("12", 12),
+        ("-3", -3),  # a sign
+        (r"\frac{4}{7}", sp.Rational(4, 7)),
+        (r"-\dfrac{1}{2}", -sp.Rational(1, 2)),  # display size and a sign
+    ],
+)
 def test_value_of(tex, value):
     assert value_of(tex) == value
 
@@ -222,10 +244,12 @@ def test_last_boxed_matches_braces():
 # --- the corpus -----------------------------------------------------------------------------------
 
 EACH = pytest.mark.parametrize("problem", PROBLEMS, ids=[p["problem_id"] for p in PROBLEMS])
-SOLUTIONS = [pytest.param(p, s, id=f"{p['problem_id']}#{i}")
-             for p in PROBLEMS for i, s in enumerate(p["solutions"], 1)]
-TEXTS = [pytest.param(t, id=f"{p['problem_id']}#{i}")
-         for p in PROBLEMS for i, t in enumerate([p["statement"], *p["solutions"]])]
+SOLUTIONS = [pytest.param(p, s, id=f"{p['problem_id']}#{i}") for p in PROBLEMS for i, s in enumerate(p["solutions"], 1)]
+TEXTS = [
+    pytest.param(t, id=f"{p['problem_id']}#{i}")
+    for p in PROBLEMS
+    for i, t in enumerate([p["statement"], *p["solutions"]])
+]
 
 
 def test_every_problem_has_an_independent_answer():

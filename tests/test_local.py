@@ -13,7 +13,7 @@ from tiny_models import DEAF, PLAIN, SPECIAL, STRICT, THINKING, tiny_gguf, tiny_
 
 from creativemath_utils.backends import loading, local
 from creativemath_utils.backends.batching import Call, Decoding, next_batch, token_budget
-from creativemath_utils.backends.encoding import Prompt, PromptEncoder, fold_system, merge_turns, split_reasoning
+from creativemath_utils.backends.encoding import Prompt, PromptEncoder, fold_system, merge_turns
 from creativemath_utils.backends.local import LocalBackend, memory_gib
 from creativemath_utils.models import Model
 from creativemath_utils.records import KitError, Request, Response, user_message
@@ -311,23 +311,6 @@ def test_preflight_needs_no_weights(tmp_path):
     asyncio.run(LocalBackend(table_row(folder)).preflight())
     with pytest.raises(KitError, match=r"tiny: cannot load .*model\.safetensors"):
         answers(table_row(folder), [request(table_row(folder), "a")])
-
-
-@pytest.mark.parametrize(
-    ("text", "opened", "expected"),
-    [
-        ("4", False, ("4", None)),
-        ("<think>2 + 2</think>\n\n4", False, ("4", "2 + 2")),
-        ("<think>\n\n</think>\n\n4", False, ("4", "")),  # thinking switched off
-        ("<think>2 + 2 is", False, ("", "2 + 2 is")),  # cut off while thinking
-        ("2 + 2</think>4", True, ("4", "2 + 2")),  # the template opened the block
-        ("2 + 2</think>4", False, ("4", "2 + 2")),
-        ("2 + 2 is", True, ("", "2 + 2 is")),
-        ("<think>a</think>b<think>c</think>d", False, ("bd", "a\n\nc")),
-    ],
-)
-def test_split_reasoning(text, opened, expected):
-    assert split_reasoning(text, opened) == expected
 
 
 def test_reasoning_opened_by_the_template_never_becomes_the_answer(tmp_path):

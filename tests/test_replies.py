@@ -15,7 +15,6 @@ from creativemath_utils.backends.replies import (
     classify,
     error_in,
     read_reply,
-    split_reasoning,
 )
 from creativemath_utils.backends.throttle import read_retry_after
 from creativemath_utils.records import Request, user_message
@@ -186,20 +185,6 @@ def test_usage_is_what_the_endpoint_says(usage, counts):
 
 def test_a_reply_of_a_completion_endpoint_is_read():
     assert read_reply(REQUEST, {"choices": [{"text": "4", "finish_reason": "stop"}]}, {}).text == "4"
-
-
-@pytest.mark.parametrize(
-    ("text", "answer", "thought"),
-    [
-        ("no block", "no block", ""),
-        ("<THINK>a</THINK>b", "b", "a"),
-        ("<thought>a</thought>b", "b", "a"),
-        ("x <think>a</think> b", "b", "x <think>a"),  # all before the end of a block is reasoning
-        ("if a < think > b", "if a < think > b", ""),
-    ],
-)
-def test_reasoning_is_kept_apart(text, answer, thought):
-    assert split_reasoning(text) == (answer, thought)
 
 
 def message(role, content):

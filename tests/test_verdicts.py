@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from creativemath_utils.markup import without_reasoning
 from creativemath_utils.parsing import parse_verdict, unparsed_reason
+from creativemath_utils.reasoning import without_reasoning
 
 INSTRUCTION = (
     "Please output YES if the new solution leads to the same result as the reference solutions; otherwise, output NO."

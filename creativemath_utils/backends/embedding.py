@@ -232,7 +232,9 @@ class Encoder:
 
     def __init__(self, name: str, revision: str | None = None) -> None:
         from transformers import AutoModel, AutoTokenizer
+        from transformers.utils.logging import disable_progress_bar
 
+        disable_progress_bar()  # the kit prints its own progress
         folder = find_folder(name)
         source = {"local_files_only": True} if folder else {"revision": revision}
         try:

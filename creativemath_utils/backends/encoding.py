@@ -17,7 +17,6 @@ from jinja2.exceptions import TemplateError
 from creativemath_utils.models import Model
 from creativemath_utils.records import KitError
 
-_THOUGHT = re.compile(r"<think>(.*?)</think>\s*", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -136,21 +135,3 @@ def merge_turns(turns: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
         else:
             merged.append(dict(turn))
     return merged
-
-
-def split_reasoning(text: str, opened: bool = False) -> tuple[str, str | None]:
-    """The answer, and the text of its `<think>` blocks or None. A block that is never closed is all reasoning.
-
-    `opened` says that the prompt ended in `<think>`.
-
-    >>> split_reasoning("<think>2 + 2</think>4")
-    ('4', '2 + 2')
-    """
-    if opened or ("</think>" in text and "<think>" not in text.partition("</think>")[0]):
-        text = "<think>" + text.removeprefix("<think>")
-    thoughts = _THOUGHT.findall(text)
-    answer = _THOUGHT.sub("", text)
-    if "<think>" in answer:
-        answer, _, unclosed = answer.partition("<think>")
-        thoughts.append(unclosed)
-    return answer, "\n\n".join(thought.strip() for thought in thoughts) if thoughts else None

@@ -26,6 +26,7 @@ from creativemath_utils.backends.loading import (
     missing_for,
 )
 from creativemath_utils.models import Model
+from creativemath_utils.reasoning import split_reasoning
 from creativemath_utils.records import KitError, Request, Response, user_message
 
 if TYPE_CHECKING:  # torch takes seconds to import: only where a model is really used
@@ -243,8 +244,6 @@ class LocalBackend:
 
     def _read(self, call: Call, row: Row) -> tuple[str, str | None]:
         """Text and reasoning of a row: cut off by ids, never by characters."""
-        from creativemath_utils.backends.encoding import split_reasoning
-
         text = self._tokenizer.decode(row.ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
         return split_reasoning(text, call.prompt.opens_reasoning)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Literal
 
+from creativemath_utils.reasoning import split_reasoning
 from creativemath_utils.records import Request, Response, Status
 
 TRANSIENT_STATUS = {408, 409, 425, 429}  # and every 5xx
@@ -12,8 +13,6 @@ TRUNCATED = {"length", "max_tokens", "model_length"}
 BLOCKED = {"content_filter", "safety", "recitation", "blocklist", "prohibited_content", "spii"}
 REFUSED = {"refusal"}
 BROKEN = {"error", "abort", "cancelled", "insufficient_system_resource"}  # the endpoint gave up half way
-THINKING = re.compile(r"\s*<(think|thinking|thought|reasoning)>(.*?)(?:</\1>\s*|\Z)", re.DOTALL | re.IGNORECASE)
-THOUGHT_END = re.compile(r"</(?:think|thinking|thought|reasoning)>\s*", re.IGNORECASE)  # its begin was in the prompt
 
 # What an error is about, read from its code and message, since endpoints agree on no status for these.
 WINDOW = re.compile(
@@ -163,18 +162,6 @@ def read_reply(request: Request, body: dict[str, Any], settings_used: dict[str, 
     if status == "refused" and not text.strip() and ended not in REFUSED:
         raise Blank(response)
     return response
-
-
-def split_reasoning(text: str) -> tuple[str, str]:
-    """Text without the `<think>` block it opens with, and that block.
-
-    An unclosed block is reasoning to the end; where the prompt opened the block, the text holds only its end.
-    """
-    if match := THINKING.match(text):
-        return text[match.end() :], match.group(2).strip()
-    if match := THOUGHT_END.search(text):
-        return text[match.end() :], text[: match.start()].strip()
-    return text, ""
 
 
 def _inner(error: Any) -> Transient | Permanent:
