@@ -130,6 +130,8 @@ def load_profile(name: str | Path) -> Profile:
         raise KitError(explain(error, where, Profile)) from None
     if not NAME.fullmatch(profile.run) or profile.run.strip(".") == "":
         raise KitError(f"{where}: run {profile.run!r} may hold only letters, digits, '.', '_', '-': it names folders")
+    if profile.run == "published":
+        raise KitError(f"{where}: run 'published' is the name of the paper's own numbers; take another")
     table = load_table(profile.models, where)
     roles = {"generators": profile.generators, "judges": profile.judges, "similarity": profile.compared}
     for role, names in roles.items():

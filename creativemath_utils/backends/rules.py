@@ -5,8 +5,8 @@ Novelty: the candidate's wording is not that of any reference. A known method in
 YES is worth little; its NO says that the text is an edited copy.
 
 The answer is a text like any judge's, with the verdict on the last line, or without one where the rules cannot tell.
-**Whenever a rule here, in `answers`, `equality` or `symbolic` changes what is answered, raise the `revision` of the
-model `rules` in the table of models: it is part of the key under which an answer is kept.**
+**Whenever a rule here, in `answers`, `notation`, `symbolic`, `equality` or `reasoning` changes what is answered, raise
+the `revision` of the model `rules` in the table of models: it is part of the key under which an answer is kept.**
 """
 
 from __future__ import annotations
