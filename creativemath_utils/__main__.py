@@ -10,6 +10,7 @@ A fault that a person can mend ends with one line on stderr and exit code 2.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from typing import Any
 from creativemath_utils.models import nearest
 from creativemath_utils.profile import Profile, load_profile
 from creativemath_utils.records import KitError
+from creativemath_utils.run import assigned_names
 from creativemath_utils.store import ROOT, shown
 
 NOTEBOOKS = ROOT / "notebooks"
@@ -80,11 +82,10 @@ def execute(notebook: Path, target: Path, parameters: dict[str, Any]) -> int:
     """Run a notebook with papermill; its printed lines appear here as they come. Returns the exit code."""
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")  # a kernel of the same name may lie in the home folder
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
-    import nbformat
     import papermill
     from papermill.exceptions import PapermillExecutionError
 
-    known = papermill.inspect_notebook(str(notebook))
+    known = notebook_parameters(notebook)
     for name in parameters:
         if name not in known:
             raise KitError(f"{notebook.stem} has no parameter {name!r}; {nearest(name, known)}")
@@ -107,11 +108,17 @@ def execute(notebook: Path, target: Path, parameters: dict[str, Any]) -> int:
             raise KitError(error.evalue) from None
         if error.ename == "KeyboardInterrupt":
             raise KeyboardInterrupt from None
-        executed = nbformat.read(target, as_version=4) if target.is_file() else None
-        print(f"error: {notebook.stem} stopped: {error.ename}: {error.evalue}", file=sys.stderr)
-        print(f"       cell {error.exec_count}; see {shown(target)}", file=sys.stderr)
-        return 1 if executed is not None else 2
+        place = f"cell {error.exec_count}; its outputs so far are in {shown(target)}"
+        print(f"error: {notebook.stem} stopped: {error.ename}: {error.evalue}\n       {place}", file=sys.stderr)
+        return 1
     return 0
+
+
+def notebook_parameters(notebook: Path) -> set[str]:
+    """The names that the cell tagged `parameters` assigns."""
+    cells = json.loads(notebook.read_text("utf-8"))["cells"]
+    tagged = [cell for cell in cells if "parameters" in cell["metadata"].get("tags", [])]
+    return {name for cell in tagged for name in assigned_names("".join(cell["source"]))}
 
 
 def settings_command(options: argparse.Namespace) -> int:

@@ -25,6 +25,7 @@ class Progress:
         self.every_seconds = every_seconds
         self._counts: dict[str, Counter[str]] = {model: Counter() for model in totals}
         self._started = self._printed = time.monotonic()
+        self._ended: dict[str, float] = {}  # a quick model's rate is not that of the slowest
 
     def __enter__(self) -> Progress:
         return self
@@ -39,6 +40,8 @@ class Progress:
         """Count responses that are on disk, or failed for good."""
         for response in responses:
             self._counts[response.model][response.status] += 1
+            if self._counts[response.model].total() == self.totals[response.model]:
+                self._ended[response.model] = time.monotonic()
         if time.monotonic() - self._printed >= self.every_seconds:
             self._printed = time.monotonic()
             for model, total in self.totals.items():
@@ -47,7 +50,7 @@ class Progress:
 
     def line(self, model: str) -> str:
         """`qwen: 12 of 41 done (30 more were there), 2 truncated, 1 failed, 0.4/s, 71 s left`"""
-        seconds = time.monotonic() - self._started
+        seconds = self._ended.get(model, time.monotonic()) - self._started
         counts, total = self._counts[model], self.totals[model]
         done = counts.total()
         rate = done / seconds if seconds > 0 else 0.0

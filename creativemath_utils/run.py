@@ -194,12 +194,12 @@ def refuse_unknown_parameters() -> None:
     injected = next((i for i, cell in enumerate(cells) if cell.startswith("# Parameters\n")), None)
     if not injected:
         return
-    known = _assigned(cells[injected - 1])
-    for name in sorted(_assigned(cells[injected]) - known):
+    known = assigned_names(cells[injected - 1])
+    for name in sorted(assigned_names(cells[injected]) - known):
         raise KitError(f"parameter {name}: the notebook has no such parameter; {nearest(name, known)}")
 
 
-def _assigned(source: str) -> set[str]:
+def assigned_names(source: str) -> set[str]:
     """The names a cell assigns at its top level."""
     targets = [t for node in ast.parse(source).body if isinstance(node, ast.Assign) for t in node.targets]
     return {target.id for target in targets if isinstance(target, ast.Name)}

@@ -59,6 +59,13 @@ def two_spinners():
     return Fraction(sum(ben > ana for ana, ben in outcomes), len(outcomes))
 
 
+def ribbon_round_banner():
+    # Length and width as two unknowns.
+    length, width = sp.symbols("length width", positive=True)
+    (sides,) = sp.solve([length - 3 * width, 2 * (length + width) - 48], [length, width], dict=True)
+    return (length * width).subs(sides)
+
+
 def sum_and_product():
     # Every solution pair, exactly; all must give one value.
     a, b = sp.symbols("a b", real=True)
@@ -70,6 +77,12 @@ def sum_and_product():
 def odd_red_signals():
     # All 243 signals.
     return sum(signal.count("r") % 2 == 1 for signal in product("rwy", repeat=5))
+
+
+def juggling_boxes():
+    # Every split of the twenty boxes.
+    (large,) = [large for large in range(21) if 5 * large + 3 * (20 - large) == 76]
+    return large
 
 
 def two_divisibilities():
@@ -91,6 +104,15 @@ def cevian_quadrilateral():
     return area
 
 
+def sixth_round():
+    # Five general scores with mean 14: the answer must not depend on the free ones.
+    *scores, last = sp.symbols("s1:6 s")
+    (fifth,) = sp.solve(sum(scores) / 5 - 14, scores[-1])
+    (value,) = sp.solve((sum(scores[:-1]) + fifth + last) / 6 - 16, last)
+    assert value.is_number
+    return value
+
+
 def radical_equation():
     # The real solution set; solveset takes the extraneous roots out.
     x = sp.symbols("x", real=True)
@@ -102,6 +124,11 @@ def village_of_liars():
     # The number of liars fixes who speaks the truth, so nineteen plus one cases are the whole range.
     (liars,) = [c for c in range(20) if sum(not c >= 2 * k for k in range(1, 20)) == c]
     return liars
+
+
+def bridges():
+    # All 81 ordered pairs; a bridge is the set of its two ends.
+    return len({frozenset(ends) for ends in product(range(9), repeat=2) if ends[0] != ends[1]})
 
 
 def painted_fence():
@@ -168,12 +195,16 @@ def power_of_two():
 ANSWERS = {
     "Demo_AMC_8_Problems/1": two_stalls,
     "Demo_AMC_8_Problems/2": two_spinners,
+    "Demo_AMC_8_Problems/3": ribbon_round_banner,
     "Demo_AMC_10_Problems/1": sum_and_product,
     "Demo_AMC_10_Problems/2": odd_red_signals,
+    "Demo_AMC_10_Problems/3": juggling_boxes,
     "Demo_AMC_12_Problems/1": two_divisibilities,
     "Demo_AMC_12_Problems/2": cevian_quadrilateral,
+    "Demo_AMC_12_Problems/3": sixth_round,
     "Demo_AHSME_Problems/1": radical_equation,
     "Demo_AHSME_Problems/2": village_of_liars,
+    "Demo_AHSME_Problems/3": bridges,
     "Demo_AIME_Problems/1": painted_fence,
     "Demo_AIME_Problems/2": blue_between_reds,
     "Demo_USAJMO_Problems/1": square_values,
@@ -300,13 +331,15 @@ def test_record_shape(problem):
 
 
 def test_corpus_shape():
-    assert [(p["competition"], p["number"]) for p in PROBLEMS] == list(product(COMPETITIONS, (1, 2)))
-    assert len(BY_ID) == 16
+    # Each competition has two problems; the four with options have a third that a small model can solve.
+    numbers = {c: (1, 2, 3) if c in WITH_OPTIONS else (1, 2) for c in COMPETITIONS}
+    assert [(p["competition"], p["number"]) for p in PROBLEMS] == [(c, n) for c in COMPETITIONS for n in numbers[c]]
+    assert len(BY_ID) == 20
     assert {p["category"] for p in PROBLEMS} == CATEGORIES
     # Every number of references from 1 to 5, so that each number of shown solutions k <= n has a case.
     counts = [len(p["solutions"]) for p in PROBLEMS]
-    assert Counter(counts) == {1: 3, 2: 5, 3: 5, 4: 2, 5: 1}
-    assert sum(counts) >= 36
+    assert Counter(counts) == {1: 3, 2: 6, 3: 8, 4: 2, 5: 1}
+    assert sum(counts) == 52
 
 
 def test_file_is_canonical_json_lines():

@@ -43,9 +43,9 @@ def test_calls_of_each_stage_by_hand(profile):
 
 
 def test_money_is_counted_from_the_table_s_price(profile):
-    """41 samples at a million new tokens each, two dollars a million: 82 dollars at most."""
+    """52 samples at a million new tokens each, two dollars a million: 104 dollars at most."""
     line = next(line for line in plan_text(profile).splitlines() if line.startswith("generate") and "Paid" in line)
-    assert line.split()[-1] == "82.00"
+    assert line.split()[-1] == "104.00"
 
 
 def test_everything_that_is_missing_is_said_at_once(profile, monkeypatch):
