@@ -64,8 +64,9 @@ def run_command(options: argparse.Namespace) -> int:
         if not equals:
             raise KitError(f"--set {setting}: expected NAME=VALUE")
         parameters[name] = value
-    suffix = "".join(f".{value}" for name, value in sorted(parameters.items()) if name == "generators" and value)
-    target = profile.paths.executed / f"{notebook.stem}{suffix[:80].replace(',', '+')}.ipynb"
+    some = parameters.get("generators", "")
+    suffix = f".{some.replace(',', '+')[:80]}" if some not in ("", ",".join(profile.generators)) else ""
+    target = profile.paths.executed / f"{notebook.stem}{suffix}.ipynb"
     return execute(notebook, target, parameters)
 
 
