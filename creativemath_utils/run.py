@@ -17,7 +17,7 @@ from creativemath_utils.engine import Engine, failure_summary
 from creativemath_utils.ledger import Ledgers
 from creativemath_utils.models import nearest
 from creativemath_utils.profile import Profile, load_profile
-from creativemath_utils.records import KitError, PairVote, Problem, Sample, Solution, Vote, read_problem
+from creativemath_utils.records import STAGES, KitError, PairVote, Problem, Sample, Solution, Vote, read_problem
 from creativemath_utils.store import RunPaths, read_records, read_rows, shown, write_records
 
 ON, OFF = {"true", "yes", "on", "1"}, {"false", "no", "off", "0", ""}
@@ -103,16 +103,22 @@ class Run:
             print(f"no votes on {', '.join(missing)} yet")
         return not missing
 
-    def judge_notes(self) -> tuple[str, ...]:
-        """What a reader of the tables must know of the judges: baselines, and judges of a generator's own family."""
+    def judge_notes(self, votes: Sequence[Vote]) -> tuple[str, ...]:
+        """What a reader of the tables must know of each judge: what it is, and how often it said YES to this run."""
         notes = []
         families = {self.profile.model(name).family for name in self.profile.generators} - {None}
         for name in self.profile.judges:
             model = self.profile.model(name)
-            if model.backend in ("rules", "embedding"):
-                notes.append(f"{model.shown} is no language model but a baseline: {BASELINES[model.backend]}.")
+            note = f"{model.shown}"
+            if model.backend in BASELINES:
+                note += f" is no language model but a baseline: {BASELINES[model.backend]}."
             elif model.family in families:
-                notes.append(f"{model.shown} judges solutions of its own family ({model.family}).")
+                note += f" judges solutions of its own family ({model.family})."
+            else:
+                note += " is a language model."
+            said = {stage: [v.verdict for v in votes if v.judge == name and v.stage == stage] for stage in STAGES}
+            shares = [f"{cast.count('YES')} of {len(cast)} ({stage})" for stage, cast in said.items() if cast]
+            notes.append(f"{note} It said YES to {', '.join(shares)}." if shares else note)
         return tuple(notes)
 
     def newest_answer(self, keys: Iterable[str | None]) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from creativemath_utils import run as run_module
 from creativemath_utils.__main__ import main
-from creativemath_utils.records import KitError
+from creativemath_utils.records import KitError, Vote
 from creativemath_utils.run import as_names, as_switch, open_run
 
 
@@ -126,3 +126,12 @@ def test_the_package_is_imported_without_heavy_packages():
     code = "import sys, creativemath_utils.run; print(*{'torch', 'transformers', 'sympy', 'openai'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+def test_a_reader_is_told_what_each_judge_is_and_how_it_votes():
+    cast = ("YES", "NO", "UNPARSED")
+    votes = [Vote("p", 1, "gemma-3-270m", "correctness", "rules", verdict, "k") for verdict in cast]
+    rules, qwen, minilm = open_run("demo").judge_notes(votes)
+    assert "no language model but a baseline" in rules and rules.endswith("It said YES to 1 of 3 (correctness).")
+    assert "its own family (qwen)" in qwen and "It said" not in qwen  # no vote yet
+    assert "baseline" in minilm
