@@ -12,6 +12,9 @@ READY   := $(VENV)/.ready
 STAGES  := curate generate judge analyze
 
 .DEFAULT_GOAL := help
+ifneq ($(words $(PROFILE)),1)
+$(error PROFILE is '$(PROFILE)': make cannot handle a path with a space, move the file)
+endif
 .PHONY: help reproduce $(STAGES) plan record report lab test test-all lint bench clean
 
 help:  ## show this list
@@ -67,7 +70,7 @@ ALL    := $(SHARED) $(SINGLE)
 curate: $(DATA)/problems.jsonl
 generate: $(ALL:%=$(DATA)/solutions/%.jsonl)
 judge: $(ALL:%=$(DATA)/votes/%.jsonl) $(DATA)/votes/pairs.jsonl
-analyze: figures/$(RUN)/table_2.csv
+analyze: figures/$(RUN)/comparison.md
 
 $(DATA)/problems.jsonl: notebooks/01_curate.ipynb $(PROFILE_FILE) $(CORPUS) $(CODE)
 	$(RUNNER) 01_curate
@@ -94,10 +97,11 @@ $(DATA)/votes/pairs.jsonl: $(ALL:%=$(DATA)/votes/%.jsonl)
 	$(RUNNER) 03_judge --set votes=false
 else
 $(DATA)/votes/pairs.jsonl: $(ALL:%=$(DATA)/votes/%.jsonl)
-	@test $@ -nt $< || touch $@
+	@test $@ -nt $< || $(RUNNER) 03_judge --set votes=false
 endif
 
-figures/$(RUN)/table_2.csv: notebooks/04_analyze.ipynb $(ALL:%=$(DATA)/votes/%.jsonl) $(DATA)/votes/pairs.jsonl
+# comparison.md is what 04 writes last
+figures/$(RUN)/comparison.md: notebooks/04_analyze.ipynb $(ALL:%=$(DATA)/votes/%.jsonl) $(DATA)/votes/pairs.jsonl
 	$(RUNNER) 04_analyze
 
 endif

@@ -102,7 +102,7 @@ def execute(notebook: Path, target: Path, parameters: dict[str, Any]) -> int:
             progress_bar=False,
             stdout_file=sys.stdout,
             stderr_file=sys.stderr,
-            extra_arguments=["--IPKernelApp.log_level=ERROR"],
+            extra_arguments=["--IPKernelApp.log_level=CRITICAL"],
         )
     except PapermillExecutionError as error:
         if error.ename == "KitError":

@@ -35,8 +35,9 @@ def plan_text(profile: Profile) -> str:
         for name, asked in by_model.items():
             keys = {request.key: request for request in asked}
             open_calls = [r for key, r in keys.items() if stage != "generate" or ledgers.find(key) is None]
-            rows.append([stage, profile.model(name).shown, len(keys), len(keys) - len(open_calls),
-                         *_tokens_and_money(profile.model(name), open_calls)])  # fmt: skip
+            answered = len(keys) - len(open_calls) if stage == "generate" else ""
+            costs = _tokens_and_money(profile.model(name), open_calls)
+            rows.append([stage, profile.model(name).shown, len(keys), answered, *costs])
     ledgers.close()
     header = ["stage", "model", "calls", "answered", "input tokens", "output tokens, at most", "US dollars, at most"]
     lines = [

@@ -140,11 +140,12 @@ def _cell(record: Mapping[str, Any], column: Column) -> str:
     return str(value)
 
 
-def caption(heading: str, info: RunInfo) -> str:
+def caption(heading: str, columns: Sequence[Column], info: RunInfo) -> str:
     """The words under a table: what it shows, of which run, judged by whom and how, and of what date."""
+    in_brackets = "In brackets the counts behind a ratio; " if any(column.counts for column in columns) else ""
     return (
         f"{heading}. Run: {info.run}. Judges: {', '.join(info.judges.values())}. Verdict rule: {info.verdict_rule}. "
-        f"Newest answer: {info.newest_answer or 'none'}. In brackets the counts behind a ratio; n/a: an empty base."
+        f"Newest answer: {info.newest_answer or 'none'}. {in_brackets}n/a: an empty base."
     )
 
 
@@ -159,7 +160,7 @@ def as_markdown(number: int, table: pd.DataFrame, info: RunInfo) -> str:
     return "\n\n".join(
         [
             f"# Table {number}",
-            plain_markdown(caption(heading, info)),
+            plain_markdown(caption(heading, columns, info)),
             pipe_table(shown, [column.header for column in columns]),
             *map(plain_markdown, info.notes),
         ]
@@ -184,7 +185,7 @@ def as_latex(number: int, table: pd.DataFrame, info: RunInfo) -> str:
         r"% needs \usepackage{booktabs} and \usepackage{graphicx}",
         r"\begin{table}[t]",
         r"\centering",
-        rf"\caption{{{plain_latex(' '.join([caption(heading, info), *info.notes]))}}}",
+        rf"\caption{{{plain_latex(' '.join([caption(heading, columns, info), *info.notes]))}}}",
         rf"\label{{tab:{info.run}-{number}}}",
         r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
         rf"\begin{{tabular}}{{{'l' * len(columns)}}}",
