@@ -99,6 +99,10 @@ class Engine:
                 self._failed.pop((request.ledger, request.key), None)
         return [replace(found[request.key], model=request.model) for request in requests]
 
+    def check(self, names: Iterable[str]) -> None:
+        """Try the way to these models, at no cost. Raises KitError with everything that is missing, at once."""
+        self._run(self._prepare(names))
+
     def close(self) -> None:
         """Let go of backends, ledgers and the thread."""
         try:

@@ -17,7 +17,17 @@ from creativemath_utils.engine import Engine, failure_summary
 from creativemath_utils.ledger import Ledgers
 from creativemath_utils.models import nearest
 from creativemath_utils.profile import Profile, load_profile
-from creativemath_utils.records import STAGES, KitError, PairVote, Problem, Sample, Solution, Vote, read_problem
+from creativemath_utils.records import (
+    STAGES,
+    KitError,
+    PairVote,
+    Problem,
+    Request,
+    Sample,
+    Solution,
+    Vote,
+    read_problem,
+)
 from creativemath_utils.store import RunPaths, read_records, read_rows, shown, write_records
 
 ON, OFF = {"true", "yes", "on", "1"}, {"false", "no", "off", "0", ""}
@@ -66,6 +76,14 @@ class Run:
                 offline=self.profile.offline and not self.record,
             )
         return self._engine
+
+    def check_models(self, requests: Iterable[Request]) -> None:
+        """Before the first of these calls: is every model within reach, those that will judge the answers too?
+
+        A run that has all its answers needs no model, and none is tried. Raises KitError with everything missing.
+        """
+        if not self.engine.offline and any(self.engine.ledgers.find(r.key, r.ledger) is None for r in requests):
+            self.engine.check((*self.generators, *self.profile.judges))
 
     def problems(self) -> list[Problem]:
         """What notebook 01 wrote."""

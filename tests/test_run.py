@@ -10,7 +10,7 @@ import pytest
 
 from creativemath_utils import run as run_module
 from creativemath_utils.__main__ import main
-from creativemath_utils.records import KitError, Vote
+from creativemath_utils.records import KitError, Request, Vote
 from creativemath_utils.run import as_names, as_switch, open_run
 
 
@@ -135,3 +135,26 @@ def test_a_reader_is_told_what_each_judge_is_and_how_it_votes():
     assert "no language model but a baseline" in rules and rules.endswith("It said YES to 1 of 3 (correctness).")
     assert "its own family (qwen)" in qwen and "It said" not in qwen  # no vote yet
     assert "baseline" in minilm
+
+
+JUDGE_OUT_OF_REACH = """
+run: out-of-reach
+corpus: {source: demo}
+generators: [fine]
+judges: [lost]
+models:
+  fine: {backend: api, id: fine, base_url: "http://127.0.0.1:9/v1"}
+  lost: {backend: api, id: lost, base_url: "http://127.0.0.1:9/v1", api_key_env: A_KEY_THAT_IS_NOT_SET}
+"""
+
+
+def test_a_judge_s_missing_key_is_known_before_a_generator_is_paid(tmp_path, monkeypatch):
+    monkeypatch.delenv("A_KEY_THAT_IS_NOT_SET", raising=False)
+    file = tmp_path / "profile.yaml"
+    file.write_text(JUDGE_OUT_OF_REACH, "utf-8")
+    run = open_run(str(file))
+    request = Request("fine", {"id": "fine"}, ({"role": "user", "content": "?"},), {}, ledger="generate.fine")
+    with pytest.raises(KitError, match="lost: the environment variable A_KEY_THAT_IS_NOT_SET is not set"):
+        run.check_models([request])
+    run.check_models([])  # nothing left to ask: no model is tried
+    assert not run.paths.folder.exists()
