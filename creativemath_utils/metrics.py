@@ -21,7 +21,7 @@ from typing import Any
 
 import pandas as pd
 
-from creativemath_utils.judge import majority, unanimous
+from creativemath_utils.judge import judgeable, majority, unanimous
 from creativemath_utils.records import CATEGORIES, COMPETITIONS, STATUSES, KitError, Problem, Solution, Vote
 
 DECISIONS = ("correct", "novel", "novel_unknown")
@@ -101,7 +101,7 @@ def _decide(
 
     if solution.status == "truncated" and not judge_truncated:
         correct = None
-    elif solution.status not in ("ok", "truncated") or not solution.solution.strip():
+    elif not judgeable(solution):
         correct = False
     else:
         correct = unanimous(panel("correctness"))
