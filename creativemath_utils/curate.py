@@ -105,12 +105,14 @@ def longest_prompt_tokens(problem: Problem) -> int:
     return round(len(prompt) / CHARACTERS_PER_TOKEN)
 
 
-def select_problems(problems: Sequence[Problem], select: Select) -> list[Problem]:
+def select_problems(problems: Sequence[Problem], select: Select | None) -> list[Problem]:
     """So many problems of each competition at random, among those whose longest prompt fits. Paper, Section 5.1.
 
-    The draw depends on the seed and the ids alone, not on the order of the corpus. Raises KitError where a competition
+    Without `select` all of them stay. The draw depends on the seed and the ids alone, not on the order of the corpus. Raises KitError where a competition
     has too few: it is said, not padded.
     """
+    if select is None:
+        return list(problems)
     chosen: list[Problem] = []
     for competition, members in _by_competition(problems).items():
         fitting = [

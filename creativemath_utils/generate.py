@@ -12,7 +12,7 @@ from creativemath_utils.clean import strip_commentary
 from creativemath_utils.engine import Complete
 from creativemath_utils.profile import Profile
 from creativemath_utils.prompts import numbered, render
-from creativemath_utils.records import Request, Sample, Solution, user_message
+from creativemath_utils.records import Request, Response, Sample, Solution, user_message
 
 
 def generation_request(sample: Sample, generator: str, profile: Profile) -> Request:
@@ -41,18 +41,21 @@ def generate_solutions(
     responses = complete([generation_request(sample, name, profile) for name, sample in asked])
     solutions: dict[str, list[Solution]] = {name: [] for name in generators}
     for (name, sample), response in zip(asked, responses, strict=True):
-        solution, removed = strip_commentary(response.text)
-        solutions[name].append(
-            Solution(
-                problem_id=sample.problem.problem_id,
-                k=sample.k,
-                n=sample.n,
-                generator=name,
-                text=response.text,
-                solution=solution,
-                removed=tuple(removed),
-                status=response.status,
-                key=response.key,
-            )
-        )
+        solutions[name].append(solution_from(sample, name, response))
     return solutions
+
+
+def solution_from(sample: Sample, generator: str, response: Response) -> Solution:
+    """The solution in a reply: the text as it came, and as the judges will see it."""
+    solution, removed = strip_commentary(response.text)
+    return Solution(
+        problem_id=sample.problem.problem_id,
+        k=sample.k,
+        n=sample.n,
+        generator=generator,
+        text=response.text,
+        solution=solution,
+        removed=tuple(removed),
+        status=response.status,
+        key=response.key,
+    )

@@ -1,56 +1,82 @@
-"""What a run will ask before it asks: calls, what the ledger holds, tokens, money, and what is missing. Spends nothing.
+"""What a run will ask before it asks: calls, what the ledger holds, tokens, money, memory, and what is missing.
 
-Judge calls are not known before the solutions are there; what is printed is their largest number: every solution goes
-through all three stages.
+Spends nothing. The plan is a rehearsal of the stages themselves: answers that the ledger holds are taken as they are,
+every other solution is assumed to be as long as the longest human one and every other vote to be YES. So the calls that
+are left are never fewer than those of the run, which ends early for each solution that fails a stage.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from tabulate import tabulate
 
+from creativemath_utils.agreement import common_novel_samples
 from creativemath_utils.backends import open_backend
 from creativemath_utils.curate import CHARACTERS_PER_TOKEN, load_corpus, run_samples, select_problems
-from creativemath_utils.generate import generation_request
-from creativemath_utils.judge import judge_request, stage_ballot
+from creativemath_utils.generate import generation_request, solution_from
+from creativemath_utils.judge import judge_pairs, judge_solutions
 from creativemath_utils.ledger import Ledgers
+from creativemath_utils.metrics import collect_outcomes
 from creativemath_utils.models import Model
 from creativemath_utils.profile import Profile
-from creativemath_utils.records import STAGES, Request, Sample, Solution
+from creativemath_utils.records import KitError, Problem, Request, Response, Sample, Solution
+
+BASELINES = ("rules", "embedding")  # judges that are no language model: no tokens, no money
+HEADER = ("stage", "model", "calls", "answered", "input tokens", "output tokens, at most", "US dollars, at most")
+
+
+@dataclass
+class Rehearsal:
+    """Stands in for the engine. `calls` are the requests by (stage, model) and key, `answered` the keys in the ledger."""
+
+    ledgers: Ledgers
+    calls: dict[tuple[str, str], dict[str, Request]] = field(default_factory=lambda: defaultdict(dict))
+    answered: set[str] = field(default_factory=set)
+
+    def recorded(self, request: Request, stage: str) -> Response | None:
+        """Count a call. Returns its answer if the ledger holds it."""
+        self.calls[stage, request.model][request.key] = request
+        found = self.ledgers.find(request.key, request.ledger)
+        if found is not None:
+            self.answered.add(request.key)
+        return found
+
+    def complete(self, requests: Sequence[Request]) -> list[Response]:
+        """The judges' answers, and YES where there is none yet."""
+        found = [self.recorded(request, f"judge: {request.slots['stage']}") for request in requests]
+        return [
+            answer or Response.answer(request, "YES", finish_reason="stop")
+            for answer, request in zip(found, requests, strict=True)
+        ]
 
 
 def plan_text(profile: Profile) -> str:
-    """The plan of a run as plain text, a table of calls first, then what is missing."""
-    problems, _ = load_corpus(profile)
-    if profile.select:
-        problems = select_problems(problems, profile.select)
+    """The plan of a run as plain text: a table of calls, GPU memory, then everything that is missing.
+
+    Raises KitError with everything that is missing where the problems are among it.
+    """
+    missing = missing_things(profile)
+    try:
+        problems, _ = load_corpus(profile)
+    except KitError as error:
+        raise KitError("; ".join([str(error), *missing])) from None
+    problems = select_problems(problems, profile.select)
     samples = run_samples(problems, profile)
-    ledgers = Ledgers(profile.paths.responses, profile.recording_path)
-    rows = []
-    for stage, requests in planned_requests(profile, samples).items():
-        by_model: dict[str, list[Request]] = defaultdict(list)
-        for request in requests:
-            by_model[request.model].append(request)
-        for name, asked in by_model.items():
-            keys = {request.key: request for request in asked}
-            open_calls = [r for key, r in keys.items() if stage != "generate" or ledgers.find(key) is None]
-            answered = len(keys) - len(open_calls) if stage == "generate" else ""
-            costs = _tokens_and_money(profile.model(name), open_calls)
-            rows.append([stage, profile.model(name).shown, len(keys), answered, *costs])
-    ledgers.close()
-    header = ["stage", "model", "calls", "answered", "input tokens", "output tokens, at most", "US dollars, at most"]
     lines = [
         f"{profile.run}: {len(problems)} problems, {len(samples)} samples, "
         f"{len(profile.generators)} generators, {len(profile.judges)} judges",
         "",
-        tabulate(rows, header, tablefmt="simple", floatfmt=".2f", intfmt=",", disable_numparse=[1]),
+        _calls_table(profile, rehearse(profile, problems, samples)),
         "",
-        f"Tokens are counted as one for {CHARACTERS_PER_TOKEN:g} characters. Judge calls are those of every solution "
-        "through all three stages, each as long as the references' longest; a run needs fewer.",
-        "",
+        f"Tokens: one for {CHARACTERS_PER_TOKEN:g} characters. Judge calls that are not answered yet are counted as if "
+        "every solution passed all stages; a run needs fewer. Money is for the calls without an answer.",
     ]
-    missing = missing_things(profile)
+    if profile.judge_retries:
+        lines.append(f"A reply without a verdict is asked again, up to {profile.judge_retries} times; that comes on top.")
+    lines += ["", *_memory_lines(profile)]
     if profile.offline:
         lines.append("offline: no model is asked; every answer must be in the recording")
     elif missing:
@@ -60,18 +86,22 @@ def plan_text(profile: Profile) -> str:
     return "\n".join(lines)
 
 
-def planned_requests(profile: Profile, samples: list[Sample]) -> dict[str, list[Request]]:
-    """The calls of each stage. For judges a stand-in takes the place of the solution that is not there yet."""
-    planned = {"generate": [generation_request(s, name, profile) for name in profile.generators for s in samples]}
-    for stage in STAGES:
-        planned[f"judge: {stage}"] = [
-            judge_request(stage_ballot(stage, sample, _stand_in(sample, name)), judge, profile)
-            for name in profile.generators
-            for sample in samples
-            if stage != "fine" or sample.k < sample.n
-            for judge in profile.judges
-        ]
-    return planned
+def rehearse(profile: Profile, problems: Sequence[Problem], samples: Sequence[Sample]) -> Rehearsal:
+    """Go through the stages without asking anything. Every call that the run could make is counted."""
+    rehearsal = Rehearsal(Ledgers(profile.paths.responses, profile.recording_path))
+    try:
+        solutions = []
+        for name in profile.generators:
+            for sample in samples:
+                answer = rehearsal.recorded(generation_request(sample, name, profile), "generate")
+                solutions.append(solution_from(sample, name, answer) if answer else _stand_in(sample, name))
+        votes = judge_solutions(samples, solutions, profile.judges, profile, rehearsal.complete)
+        outcomes = collect_outcomes(problems, solutions, votes, profile.judges, profile.judge_truncated)
+        common = common_novel_samples(outcomes, profile.compared)
+        judge_pairs(common, samples, solutions, profile.compared, profile.judges, profile, rehearsal.complete)
+    finally:
+        rehearsal.ledgers.close()
+    return rehearsal
 
 
 def missing_things(profile: Profile) -> list[str]:
@@ -81,15 +111,25 @@ def missing_things(profile: Profile) -> list[str]:
 
 
 def _stand_in(sample: Sample, generator: str) -> Solution:
-    text = max(sample.problem.solutions, key=len)
-    return Solution(
-        sample.problem.problem_id, sample.k, sample.n, generator, text, f"{generator}, {sample.k}: {text}", (), "ok", ""
-    )
+    text = f"{generator}, {sample.k}: {max(sample.problem.solutions, key=len)}"
+    return Solution(sample.problem.problem_id, sample.k, sample.n, generator, text, text, (), "ok", "")
 
 
-def _tokens_and_money(model: Model, requests: list[Request]) -> tuple[int | str, int | str, float | str]:
+def _calls_table(profile: Profile, rehearsal: Rehearsal) -> str:
+    """Calls by stage and model, and their sum."""
+    rows: list[list[int | float | str]] = []
+    for (stage, name), calls in rehearsal.calls.items():
+        left = [request for key, request in calls.items() if key not in rehearsal.answered]
+        costs = _tokens_and_money(profile.model(name), left)
+        rows.append([stage, profile.model(name).shown, len(calls), len(calls) - len(left), *costs])
+    total = [sum(row[column] for row in rows if row[column] != "") for column in range(2, len(HEADER))]
+    rows.append(["in all", "", *total])
+    return tabulate(rows, HEADER, tablefmt="simple", floatfmt=".2f", intfmt=",", disable_numparse=[1])
+
+
+def _tokens_and_money(model: Model, requests: Sequence[Request]) -> tuple[int | str, int | str, float | str]:
     """Input tokens, output tokens and dollars of these calls, at most; blanks for judges that are no language model."""
-    if model.backend in ("rules", "embedding"):
+    if model.backend in BASELINES:
         return "", "", ""
     characters = sum(len(message["content"]) for request in requests for message in request.messages)
     input_tokens = round(characters / CHARACTERS_PER_TOKEN)
@@ -97,3 +137,23 @@ def _tokens_and_money(model: Model, requests: list[Request]) -> tuple[int | str,
     if model.price is None:
         return input_tokens, output_tokens, ""
     return input_tokens, output_tokens, (input_tokens * model.price.input + output_tokens * model.price.output) / 1e6
+
+
+def _memory_lines(profile: Profile) -> list[str]:
+    """What each local model needs of GPU memory, beside what is there; no line where no model is local."""
+    names = dict.fromkeys((*profile.generators, *profile.judges))
+    local = [model for model in map(profile.model, names) if model.backend == "local"]
+    if not local:
+        return []
+    from creativemath_utils.backends.loading import free_gpu_gib, memory_gib
+
+    free = free_gpu_gib()
+    there = ", ".join(f"{gib:.0f} GiB" for gib in free) or "no GPU"
+    lines = [f"GPU memory for the weights and a fifth more; free here: {there}"]
+    for model in local:
+        need = memory_gib(model)
+        gpus = f" on {model.gpus} GPU{'s' if model.gpus > 1 else ''}" if model.gpus else ""
+        kind = model.quantization or model.dtype or "auto"
+        said = "unknown (no parameters_b)" if need is None else f"{need:.0f} GiB in {kind}{gpus}"
+        lines.append(f"  {model.shown}: {said}{', more than is free' if need and free and need > sum(free) else ''}")
+    return [*lines, ""]

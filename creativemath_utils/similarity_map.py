@@ -81,7 +81,10 @@ def _checked(similarity: pd.DataFrame) -> np.ndarray:
     """The table as an array of its own, or a KitError that says what is wrong with it."""
     values = similarity.apply(pd.to_numeric).to_numpy(dtype=float, copy=True)
     if len(values) < 3:
-        raise KitError(f"Figure 6 needs at least three models, there are {len(values)}; add some under `similarity:`")
+        raise KitError(
+            f"Figure 6 compares three models or more and there are {len(values)}; name more under `generators:`, "
+            "and under `similarity:` where the profile has that list"
+        )
     if values.shape != (len(values), len(values)) or not np.array_equal(values, values.T, equal_nan=True):
         raise KitError("Figure 6 needs a symmetric table of similarities, models by models")
     if np.nanmin(values, initial=0.0) < 0 or np.nanmax(values, initial=0.0) > 1:

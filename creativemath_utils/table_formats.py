@@ -21,7 +21,7 @@ from tabulate import tabulate
 
 from creativemath_utils.models import Model
 from creativemath_utils.store import write_atomic
-from creativemath_utils.tables import BY_CELL, EXTRAS, TABLE_2, make_tables
+from creativemath_utils.tables import BY_CELL, TABLE_2, THIRD_STATES, make_tables
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,8 @@ class Column:
     value: str
     counts: tuple[str, str] | None = None  # numerator and denominator, shown beside the ratio
     best: bool = False
+    undecided: str | None = None  # how many of the samples behind the ratio are, shown where there are any
+    models: str | None = None  # how many models a mean was taken over, shown beside it
 
 
 HEADINGS = {
@@ -81,23 +83,22 @@ def layout(number: int, table: pd.DataFrame) -> tuple[str, list[Column]]:
             *(Column("Source", "source"), Column("Model", "model")),
             *(Column(column_name(name), name, counts, best=True) for name, counts in TABLE_2.items()),
             Column("MATH", "MATH", best=True),
-            *(Column(name.capitalize(), name) for name in ("undecided", *EXTRAS)),
         ]
     elif number in BY_CELL:
         over, base = BY_CELL[number]
         columns = [Column("Model", "model")]
         for name in filter(CELL.fullmatch, table.columns):
-            columns.append(Column(column_name(name), name, (f"{name}_{over}", f"{name}_{base}"), best=True))
-            columns.append(Column("undecided", f"{name}_undecided"))
+            counts = (f"{name}_{over}", f"{name}_{base}")
+            columns.append(Column(column_name(name), name, counts, best=True, undecided=f"{name}_undecided"))
     else:
         columns = [
             *(Column(name.capitalize(), name) for name in ("competition", "difficulty")),
             Column("k", "k"),
-            *(Column("Mean C", "mean_C"), Column("models", "models_C")),
-            *(Column("Mean N/C", "mean_N_over_C"), Column("models", "models_N_over_C")),
-            *(Column(name.capitalize(), name) for name in ("samples", "correct", "novel", "undecided")),
+            Column("Mean C", "mean_C", models="models_C"),
+            Column("Mean N/C", "mean_N_over_C", models="models_N_over_C"),
+            *(Column(name.capitalize(), name) for name in ("samples", "correct", "novel")),
         ]
-    return HEADINGS[number], columns
+    return HEADINGS[number], [*columns, *(Column(name.capitalize(), name) for name in THIRD_STATES)]
 
 
 def column_name(column: str) -> str:
@@ -134,18 +135,23 @@ def _cell(record: Mapping[str, Any], column: Column) -> str:
     value = record[column.value]
     if column.counts:
         over, base = (record[name] for name in column.counts)
-        return f"{'n/a' if pd.isna(value) else value} ({over}/{base})"
+        left = record[column.undecided] if column.undecided else 0
+        return f"{'n/a' if pd.isna(value) else value} ({over}/{base}{f'; {left} undecided' if left else ''})"
+    if column.models:
+        return f"{'n/a' if pd.isna(value) else value} ({record[column.models]})"
     if pd.isna(value):
-        return "n/a" if column.value.startswith("mean_") else ""
+        return "n/a" if column.value == "difficulty" else ""
     return str(value)
 
 
 def caption(heading: str, columns: Sequence[Column], info: RunInfo) -> str:
     """The words under a table: what it shows, of which run, judged by whom and how, and of what date."""
-    in_brackets = "In brackets the counts behind a ratio; " if any(column.counts for column in columns) else ""
+    in_brackets = "the counts behind a ratio" if any(column.counts for column in columns) else "over how many models"
     return (
         f"{heading}. Run: {info.run}. Judges: {', '.join(info.judges.values())}. Verdict rule: {info.verdict_rule}. "
-        f"Newest answer: {info.newest_answer or 'none'}. {in_brackets}n/a: an empty base."
+        f"Newest answer: {info.newest_answer or 'none'}. In brackets {in_brackets}; n/a: an empty base. "
+        "Undecided: samples whose votes leave a decision open; truncated, blocked, refused, failed: samples by what "
+        "came back; unparsed: votes without a verdict."
     )
 
 

@@ -26,6 +26,7 @@ TABLE_2 = {  # column -> numerator and denominator
     "Nu_over_N": RATIOS["novel_unknown_to_novelty_ratio"],
 }
 BY_CELL = {3: TABLE_2["C"], 4: TABLE_2["N_over_C"]}  # the ratio in the cells of Table 3 and of Table 4
+THIRD_STATES = ("undecided", *EXTRAS)  # what is neither a solution nor a NO, shown beside every table
 NOTHING = dict.fromkeys((*COUNTS, *EXTRAS), 0)
 
 
@@ -79,7 +80,7 @@ def table_4(outcomes: pd.DataFrame, models: Sequence[Model]) -> pd.DataFrame:
 def _by_cell(
     outcomes: pd.DataFrame, models: Sequence[Model], cells: pd.Series, names: Mapping[int, str], ratio: tuple[str, str]
 ) -> pd.DataFrame:
-    """A ratio by model and cell, then what it was counted from."""
+    """A ratio by model and cell, what it was counted from, and what the model's row holds that is neither YES nor NO."""
     counts = _counts(outcomes.assign(cell=cells), "generator", "cell")
     kept = dict.fromkeys((*ratio, "samples", "undecided"))  # in this order, each once
     rows = []
@@ -91,6 +92,7 @@ def _by_cell(
                 "model": label,
                 **ratios,
                 **{f"{name}_{kind}": count[kind] for name, count in found.items() for kind in kept},
+                **{kind: sum(count[kind] for count in found.values()) for kind in THIRD_STATES},
             }
         )
     return pd.DataFrame(rows, dtype=object)
@@ -117,7 +119,7 @@ def table_5(outcomes: pd.DataFrame, models: Sequence[Model]) -> pd.DataFrame:
                 "mean_N_over_C": mean_percent(novel),
                 "models_C": sum(base > 0 for _, base in correct),
                 "models_N_over_C": sum(base > 0 for _, base in novel),
-                **{name: sum(count[name] for count in of_models) for name in COUNTS},
+                **{name: sum(count[name] for count in of_models) for name in NOTHING},
             }
         )
     return pd.DataFrame(rows, dtype=object)

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from creativemath_utils.plan import missing_things, plan_text, planned_requests
+from creativemath_utils.generate import generation_request, solution_from
+from creativemath_utils.judge import judge_request, stage_ballot
+from creativemath_utils.ledger import Ledgers
+from creativemath_utils.plan import missing_things, plan_text, rehearse
 from creativemath_utils.profile import load_profile
-from creativemath_utils.records import Problem, samples_of
+from creativemath_utils.records import KitError, Problem, Response, samples_of
 
 PROFILE = """
 run: planned
@@ -32,14 +35,46 @@ def profile(tmp_path: Path):
 def test_calls_of_each_stage_by_hand(profile):
     """One problem with two solutions: two samples; only k = 1 has something left for the fine stage."""
     problem = Problem("A/1", "AIME", "A", None, 1, None, None, "1 + 1?", ("Two.", "Count: two."))
-    planned = planned_requests(profile, samples_of([problem]))
-    counts = {stage: len({request.key for request in requests}) for stage, requests in planned.items()}
-    assert counts == {
-        "generate": 4,  # 2 generators × 2 samples
-        "judge: correctness": 8,  # 2 generators × 2 samples × 2 judges
-        "judge: coarse": 8,
-        "judge: fine": 4,  # 2 generators × 1 sample × 2 judges
+    calls = rehearse(profile, [problem], samples_of([problem])).calls
+    assert {place: len(requests) for place, requests in calls.items()} == {
+        ("generate", "paid"): 2,  # 2 samples
+        ("generate", "free"): 2,
+        ("judge: correctness", "free"): 4,  # 2 generators × 2 samples
+        ("judge: correctness", "rules"): 4,
+        ("judge: coarse", "free"): 4,
+        ("judge: coarse", "rules"): 4,
+        ("judge: fine", "free"): 2,  # 2 generators × 1 sample
+        ("judge: fine", "rules"): 2,
+        ("judge: pair", "free"): 2,  # 1 pair of models × 2 samples
+        ("judge: pair", "rules"): 2,
     }
+
+
+def test_what_the_ledger_holds_is_counted_as_answered_and_followed(tmp_path):
+    """A recorded NO on correctness ends that solution's way: its later stages are no longer counted."""
+    file = tmp_path / "planned.yaml"
+    file.write_text(f"{PROFILE}\nrecording: recorded", "utf-8")
+    profile = load_profile(file)
+    problem = Problem("A/1", "AIME", "A", None, 1, None, None, "1 + 1?", ("Two.",))
+    (sample,) = samples_of([problem])
+    asked = generation_request(sample, "free", profile)
+    answer = Response.answer(asked, "It is three.", finish_reason="stop")
+    ballot = stage_ballot("correctness", sample, solution_from(sample, "free", answer))
+    verdict = Response.answer(judge_request(ballot, "free", profile), "NO", finish_reason="stop")
+    ledgers = Ledgers(tmp_path / "recorded")
+    for ledger, response in ((asked.ledger, answer), (ballot.ledger, verdict)):
+        ledgers.writable(ledger).append([response])
+    ledgers.close()
+    rehearsal = rehearse(profile, [problem], [sample])
+    assert rehearsal.answered == {answer.key, verdict.key}
+    assert {place: len(requests) for place, requests in rehearsal.calls.items()} == {
+        ("generate", "paid"): 1,
+        ("generate", "free"): 1,
+        ("judge: correctness", "free"): 2,
+        ("judge: correctness", "rules"): 2,
+        ("judge: coarse", "free"): 1,  # that of `paid` alone
+        ("judge: coarse", "rules"): 1,
+    }  # and no pair: `free` is not correct
 
 
 def test_money_is_counted_from_the_table_s_price(profile):
@@ -54,6 +89,23 @@ def test_everything_that_is_missing_is_said_at_once(profile, monkeypatch):
     monkeypatch.setenv("PLAN_TEST_KEY", "x" * 20)
     assert missing_things(profile) == []
     assert "nothing is missing" in plan_text(profile) and "x" * 20 not in plan_text(profile)
+
+
+def test_missing_problems_are_said_with_all_the_rest(tmp_path, monkeypatch):
+    monkeypatch.delenv("PLAN_TEST_KEY", raising=False)
+    monkeypatch.delenv("CREATIVEMATH_SUBSET", raising=False)
+    file = tmp_path / "planned.yaml"
+    file.write_text(PROFILE.replace("source: demo", "source: creativemath"), "utf-8")
+    with pytest.raises(KitError, match="CREATIVEMATH_SUBSET.*PLAN_TEST_KEY"):
+        plan_text(load_profile(file))
+
+
+def test_gpu_memory_of_local_models_is_shown(tmp_path):
+    """Seven billion parameters in bfloat16, two bytes each and a fifth more: 15.6 GiB."""
+    file = tmp_path / "planned.yaml"
+    local = '  big: {backend: local, id: org/big, label: Big, dtype: bfloat16, parameters_b: 7, gpus: 2}'
+    file.write_text(PROFILE.replace("[paid, free]", "[paid, big]") + local, "utf-8")
+    assert "Big: 16 GiB in bfloat16 on 2 GPUs" in plan_text(load_profile(file))
 
 
 def test_a_plan_leaves_no_file_behind(profile):

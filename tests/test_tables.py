@@ -94,6 +94,17 @@ def test_table_3_by_k():
     assert (found["k1_correct"], found["k2_undecided"]) == (1, 1)
 
 
+def test_what_is_neither_yes_nor_no_is_counted_in_every_table_and_shown():
+    run = outcomes(sample("m", "111"), sample("m", "???", k=2), sample("m", "000", status="truncated"))
+    for number, table in tables.make_tables(run, [model("m")]).items():
+        found = row(table)
+        assert (found["undecided"], found["truncated"], found["blocked"]) == ((0 if number == 5 else 1), 1, 0), number
+        headers = [column.header for column in table_formats.layout(number, table)[1]]
+        assert headers[-6:] == ["Undecided", "Truncated", "Blocked", "Refused", "Failed", "Unparsed"]
+        assert len(set(headers)) == len(headers)  # no two columns of one name
+    assert "0.00 (0/1; 1 undecided)" in table_formats.as_markdown(3, tables.table_3(run, [model("m")]), INFO)
+
+
 def test_table_4_by_solutions_not_shown():
     run = outcomes(sample("m", "111"), sample("m", "100", n=2), sample("m", "000", n=3), sample("m", "111", n=5))
     found = row(tables.table_4(run, [model("m")]))
