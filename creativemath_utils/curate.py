@@ -33,7 +33,7 @@ def load_corpus(profile: Profile) -> tuple[list[Problem], list[dict[str, Any]]]:
         return read_problems(DEMO), []
     if corpus.source == "jsonl":
         if corpus.path is None:
-            raise KitError("corpus: source jsonl needs a path to a file of problems")
+            raise KitError(f"profile {profile.run!r}: corpus: source jsonl needs a path to a file of problems")
         return read_problems(profile.path(corpus.path)), []
     if corpus.source == "creativemath":
         return read_subset(subset_file(profile)), []

@@ -236,6 +236,7 @@ class Ledgers:
         return self._own[name]
 
     def close(self) -> None:
+        """Let go of all files and locks."""
         for ledger in (*self._recorded, *self._own.values()):
             ledger.close()
 

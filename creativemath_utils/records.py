@@ -69,6 +69,7 @@ class Sample:
 
     @property
     def n(self) -> int:
+        """Number of human solutions of the problem, n >= 1."""
         return self.problem.n
 
 

@@ -22,7 +22,7 @@ ROOT = Path(os.environ.get("CREATIVEMATH_ROOT") or Path(__file__).resolve().pare
 
 @dataclass(frozen=True)
 class RunPaths:
-    """The files of one run, all below `data/runs/<run>` and `figures/<run>` of the root folder."""
+    """The files of one run, all below `data/runs/<run>` and `figures/<run>` of the root folder; see the README."""
 
     run: str
     root: Path = ROOT
@@ -103,7 +103,8 @@ def read_rows(path: Path, remedy: str = "") -> Iterator[tuple[str, Any]]:
             try:
                 yield where, json.loads(line)
             except ValueError as error:  # also a line that is not UTF-8
-                raise KitError(f"{where}: not readable as JSON ({error}); mend or remove that line") from None
+                reason = f"{error.msg}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else error
+                raise KitError(f"{where}: not readable as JSON ({reason}); mend or remove that line") from None
 
 
 def read_records(path: Path, kind: type, remedy: str = "") -> list[Any]:

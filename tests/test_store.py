@@ -63,7 +63,7 @@ def test_lines_from_windows_and_empty_lines_are_read(tmp_path):
 @pytest.mark.parametrize(
     "content, place",
     [
-        (b'{"a": 1}\n{"a": \n', ":2: not readable as JSON"),
+        (b'{"a": 1}\n{"a": \n', ":2: not readable as JSON (Expecting value, column 1)"),
         (b'{"a": 1}\n\n{"a": "\xff"}\n', ":3: not readable as JSON"),  # empty lines count, this one is not UTF-8
         (b'{"a": 1}{"a": 2}\n', ":1: not readable as JSON"),
     ],
