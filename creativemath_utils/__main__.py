@@ -161,21 +161,10 @@ def plan_command(options: argparse.Namespace) -> int:
 
 def report_command(options: argparse.Namespace) -> int:
     """Executed notebooks as web pages, code hidden, in data/runs/<run>/report."""
-    from nbconvert import HTMLExporter
+    from creativemath_utils.report import write_report
 
-    profile = load_profile(options.profile)
-    executed = sorted(profile.paths.executed.glob("*.ipynb"))
-    if not executed:
-        remedy = f"make reproduce PROFILE={options.profile}"
-        raise KitError(f"{shown(profile.paths.executed)} holds no executed notebook; run `{remedy}` first")
-    folder = profile.paths.folder / "report"
-    folder.mkdir(parents=True, exist_ok=True)
-    exporter = HTMLExporter(template_name="lab", exclude_input=True, embed_images=True)
-    for notebook in executed:
-        page, _ = exporter.from_filename(str(notebook))
-        target = folder / f"{notebook.stem}.html"
-        target.write_text(page, "utf-8")
-        print(f"wrote {shown(target)}")
+    for page in write_report(load_profile(options.profile)):
+        print(f"wrote {shown(page)}")
     return 0
 
 

@@ -108,8 +108,8 @@ def longest_prompt_tokens(problem: Problem) -> int:
 def select_problems(problems: Sequence[Problem], select: Select | None) -> list[Problem]:
     """So many problems of each competition at random, among those whose longest prompt fits. Paper, Section 5.1.
 
-    Without `select` all of them stay. The draw depends on the seed and the ids alone, not on the order of the corpus. Raises KitError where a competition
-    has too few: it is said, not padded.
+    Without `select` all of them stay. The draw depends on the seed and the ids alone, not on the order of the corpus.
+    Raises KitError where a competition has too few: it is said, not padded.
     """
     if select is None:
         return list(problems)

@@ -32,7 +32,23 @@ DECODING: dict[str, tuple[type | tuple[type, ...], float | None]] = {
     "stop": ((str, list), None),
 }
 # What to add to pydantic's own words.
-REMEDIES = {"string_type": "; put it in quotes", "tuple_type": "; write a list, such as [a, b]"}
+REMEDIES = {
+    "string_type": "; put it in quotes",
+    "tuple_type": "; write a list, such as [a, b]",
+    "too_short": "; name one or more",
+    "int_parsing": "; write a whole number",
+    "int_from_float": "; write a whole number",
+    "int_type": "; write a whole number",
+    "float_parsing": "; write a number",
+    "bool_parsing": "; write true or false",
+    "bool_type": "; write true or false",
+    "greater_than": "; write a larger number",
+    "greater_than_equal": "; write a larger number",
+    "dict_type": "; write a mapping, such as {name: {...}}",
+    "model_type": "; write a mapping, such as {key: value}",
+}
+# Fields of a call that are the kit's own: under extra_body they would undo what the record says was asked.
+KITS_OWN = ("model", "messages", "prompt", "n", "stream", "max_tokens", "max_completion_tokens")
 SECRETIVE = {
     "api_key_env": "the name of an environment variable, such as MY_KEY, that holds the key",
     "base_url": "an address that begins with http:// or https://",
@@ -185,9 +201,19 @@ def read_model(name: str, fields: Any, where: str) -> Model:
         if key not in fields:
             raise KitError(f"{where}: {key} is missing; an entry with a backend or id of its own inherits nothing")
     try:
-        return Model(name=name, **fields)
+        model = Model(name=name, **fields)
     except ValidationError as error:
         raise KitError(explain(error, where, Model)) from None
+    for key in model.extra_body:
+        if key in (*KITS_OWN, *DECODING) and key != "top_k":
+            instead = "`id`" if key == "model" else "`decoding`" if key in DECODING or "max" in key else "the prompts"
+            raise KitError(f"{where}: extra_body: {key!r} is set by the kit, from {instead}; take it out")
+    if model.quantization in ("4bit", "8bit") and model.backend == "api":
+        raise KitError(
+            f"{where}: quantization: {model.quantization} is how a local model is loaded; of an endpoint say what it "
+            "serves, such as Q4_K_M, or take it out"
+        )
+    return model
 
 
 def load_table(overrides: dict[str, dict[str, Any]] | None = None, where: str = "profile") -> dict[str, Model]:

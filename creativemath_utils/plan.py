@@ -30,7 +30,7 @@ HEADER = ("stage", "model", "calls", "answered", "input tokens", "output tokens,
 
 @dataclass
 class Rehearsal:
-    """Stands in for the engine. `calls` are the requests by (stage, model) and key, `answered` the keys in the ledger."""
+    """Stands in for the engine: `calls` are the requests by (stage, model) and key, `answered` keys in the ledger."""
 
     ledgers: Ledgers
     calls: dict[tuple[str, str], dict[str, Request]] = field(default_factory=lambda: defaultdict(dict))
@@ -75,7 +75,9 @@ def plan_text(profile: Profile) -> str:
         "every solution passed all stages; a run needs fewer. Money is for the calls without an answer.",
     ]
     if profile.judge_retries:
-        lines.append(f"A reply without a verdict is asked again, up to {profile.judge_retries} times; that comes on top.")
+        lines.append(
+            f"A reply without a verdict is asked again, up to {profile.judge_retries} times; that comes on top."
+        )
     lines += ["", *_memory_lines(profile)]
     if profile.offline:
         lines.append("offline: no model is asked; every answer must be in the recording")

@@ -132,6 +132,8 @@ def load_profile(name: str | Path) -> Profile:
         raise KitError(f"{where}: run {profile.run!r} may hold only letters, digits, '.', '_', '-': it names folders")
     if profile.corpus.source == "demo" and profile.corpus.path:
         raise KitError(f"{where}: corpus: source demo takes no path; for problems of your own use source jsonl")
+    if profile.corpus.columns and profile.corpus.source != "hub":
+        raise KitError(f"{where}: corpus: columns belong to source hub, this is {profile.corpus.source}; take them out")
     if profile.run == "published":
         raise KitError(f"{where}: run 'published' is the name of the paper's own numbers; take another")
     table = load_table(profile.models, where)

@@ -80,7 +80,7 @@ def table_4(outcomes: pd.DataFrame, models: Sequence[Model]) -> pd.DataFrame:
 def _by_cell(
     outcomes: pd.DataFrame, models: Sequence[Model], cells: pd.Series, names: Mapping[int, str], ratio: tuple[str, str]
 ) -> pd.DataFrame:
-    """A ratio by model and cell, what it was counted from, and what the model's row holds that is neither YES nor NO."""
+    """A ratio by model and cell, what it was counted from, and what the row holds that is neither YES nor NO."""
     counts = _counts(outcomes.assign(cell=cells), "generator", "cell")
     kept = dict.fromkeys((*ratio, "samples", "undecided"))  # in this order, each once
     rows = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 
 import numpy as np
 import pytest
@@ -83,6 +84,17 @@ def replies(backend, requests):
 
 def model(folder, **fields):
     return Model(name="judge", backend="embedding", id=str(folder), **fields)
+
+
+# --- the weights ------------------------------------------------------------------------------------------------------
+
+
+def test_weights_of_another_hash_are_refused(folder):
+    """The hash is part of the key of every answer, so it must be that of the file which gave the answer."""
+    right = f"sha256:{hashlib.sha256((folder / 'model.safetensors').read_bytes()).hexdigest()}"
+    asyncio.run(EmbeddingBackend(model(folder, weights=right)).preflight())
+    with pytest.raises(KitError, match=r"model\.safetensors: hash is .*correct `weights`"):
+        asyncio.run(EmbeddingBackend(model(folder, weights="sha256:" + 64 * "0")).preflight())
 
 
 # --- the encoder ------------------------------------------------------------------------------------------------------

@@ -13,8 +13,9 @@ from tiny_models import DEAF, PLAIN, SPECIAL, STRICT, THINKING, tiny_gguf, tiny_
 
 from creativemath_utils.backends import loading, local
 from creativemath_utils.backends.batching import Call, Decoding, next_batch, token_budget
-from creativemath_utils.backends.encoding import Prompt, PromptEncoder, fold_system, merge_turns
+from creativemath_utils.backends.encoding import Prompt, PromptEncoder
 from creativemath_utils.backends.local import LocalBackend, memory_gib
+from creativemath_utils.backends.turns import fold_system, merge_turns
 from creativemath_utils.models import Model
 from creativemath_utils.records import KitError, Request, Response, user_message
 

@@ -96,14 +96,14 @@ def test_missing_problems_are_said_with_all_the_rest(tmp_path, monkeypatch):
     monkeypatch.delenv("CREATIVEMATH_SUBSET", raising=False)
     file = tmp_path / "planned.yaml"
     file.write_text(PROFILE.replace("source: demo", "source: creativemath"), "utf-8")
-    with pytest.raises(KitError, match="CREATIVEMATH_SUBSET.*PLAN_TEST_KEY"):
+    with pytest.raises(KitError, match=r"CREATIVEMATH_SUBSET.*PLAN_TEST_KEY"):
         plan_text(load_profile(file))
 
 
 def test_gpu_memory_of_local_models_is_shown(tmp_path):
     """Seven billion parameters in bfloat16, two bytes each and a fifth more: 15.6 GiB."""
     file = tmp_path / "planned.yaml"
-    local = '  big: {backend: local, id: org/big, label: Big, dtype: bfloat16, parameters_b: 7, gpus: 2}'
+    local = "  big: {backend: local, id: org/big, label: Big, dtype: bfloat16, parameters_b: 7, gpus: 2}"
     file.write_text(PROFILE.replace("[paid, free]", "[paid, big]") + local, "utf-8")
     assert "Big: 16 GiB in bfloat16 on 2 GPUs" in plan_text(load_profile(file))
 

@@ -156,7 +156,27 @@ def test_an_unknown_profile_is_named(name, hint):
         ({"corpus": {"path": "x"}}, ": corpus.source is missing"),
         ({"corpus": {"source": "demmo"}}, ": corpus.source: Input should be 'demo', 'creativemath', "),
         ({"generators": "rules"}, ": generators: Input should be a valid tuple (found 'rules'); write a list"),
-        ({"generators": []}, ": generators: Tuple should have at least 1 item"),
+        (
+            {"generators": []},
+            ": generators: Tuple should have at least 1 item after validation, not 0 (found []); name one or more",
+        ),
+        (
+            {"limit": "ten"},
+            ": limit: Input should be a valid integer, unable to parse string as an integer (found 'ten'); write a wh",
+        ),
+        ({"corpus": {"source": "demo", "columns": {"a": "b"}}}, ": corpus: columns belong to source hub, this is demo"),
+        (
+            {"models": {"a": {"backend": "api", "id": "x", "extra_body": {"model": "y"}}}},
+            ": models.a: extra_body: 'model' is set by the kit, from `id`; take it out",
+        ),
+        (
+            {"models": {"a": {"backend": "api", "id": "x", "extra_body": {"temperature": 1}}}},
+            ": models.a: extra_body: 'temperature' is set by the kit, from `decoding`; take it out",
+        ),
+        (
+            {"models": {"a": {"backend": "api", "id": "x", "quantization": "4bit"}}},
+            ": models.a: quantization: 4bit is how a local model is loaded",
+        ),
         ({"run": 10}, ": run: Input should be a valid string (found 10); put it in quotes"),  # from `run: 0012`
         ({"judges": [False]}, ": judges.0: Input should be a valid string (found False); put it in quotes"),  # `no`
         ({"limit": 0}, ": limit: Input should be greater than 0 (found 0)"),

@@ -7,7 +7,6 @@ from email.utils import format_datetime
 
 import pytest
 
-from creativemath_utils.backends.dialect import fold_system
 from creativemath_utils.backends.replies import (
     Blank,
     Permanent,
@@ -17,6 +16,7 @@ from creativemath_utils.backends.replies import (
     read_reply,
 )
 from creativemath_utils.backends.throttle import read_retry_after
+from creativemath_utils.backends.turns import fold_system, merge_turns
 from creativemath_utils.records import Request, user_message
 
 REQUEST = Request(model="m", identity={"id": "x"}, messages=user_message("2 + 2?"), decoding={})
@@ -198,11 +198,12 @@ def message(role, content):
         ([message("system", "S"), message("user", "U"), message("user", "V")], [message("user", "S\n\nU\n\nV")]),
         ([message("user", "U")], [message("user", "U")]),
         ([message("system", "S"), message("assistant", "A"), message("user", "U")],
-         [message("user", "S"), message("assistant", "A"), message("user", "U")]),
+         [message("assistant", "A"), message("user", "S\n\nU")]),
+        ([message("system", "S")], [message("user", "S")]),  # nothing else was said
     ],
 )  # fmt: skip
 def test_system_text_is_folded_into_the_user_turn(messages, folded):
-    assert fold_system(messages) == folded
+    assert merge_turns(fold_system(messages)) == folded
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import logging
 from typing import Any
 
 from creativemath_utils.backends.replies import Permanent
+from creativemath_utils.backends.turns import fold_system, merge_turns
 from creativemath_utils.models import Model
 from creativemath_utils.records import Request
 
@@ -30,7 +31,7 @@ class Dialect:
         if self.model.interface == "completion":
             sent["prompt"] = "\n\n".join(message["content"] for message in messages)
         else:
-            sent["messages"] = fold_system(messages) if self.folded else messages
+            sent["messages"] = merge_turns(fold_system(messages)) if self.folded else messages
         limit = "max_completion_tokens" if self.renamed_limit else "max_tokens"
         for name, value in request.decoding.items():
             if value is not None and name not in self.dropped:
@@ -56,15 +57,3 @@ class Dialect:
             what = "these roles" if error.about == "roles" else error.parameter
             log.info("%s: the endpoint does not take %s; asked in another form from now on", self.model.name, what)
         return changed
-
-
-def fold_system(messages: list[dict[str, str]]) -> list[dict[str, str]]:
-    """The same texts for a model that knows no system role: it opens the first user turn, and neighbours are merged."""
-    folded: list[dict[str, str]] = []
-    for message in messages:
-        role = "user" if message["role"] == "system" else message["role"]
-        if folded and folded[-1]["role"] == role:
-            folded[-1] = {**folded[-1], "content": f"{folded[-1]['content']}\n\n{message['content']}"}
-        else:
-            folded.append({**message, "role": role})
-    return folded

@@ -22,6 +22,7 @@ NO for the right number in another form. Without an answer to look for, or one t
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import importlib.util
 import os
 import re
@@ -87,7 +88,7 @@ class EmbeddingBackend:
 
     def _load(self) -> Encoder:
         if self._encoder is None:
-            self._encoder = Encoder(self.model.id, self.model.revision)
+            self._encoder = Encoder(self.model.id, self.model.revision, self.model.weights)
         return self._encoder
 
     def _judge(self, group: Sequence[Request]) -> list[str]:
@@ -227,15 +228,27 @@ def find_folder(name: str) -> Path | None:
     return None
 
 
+def check_weights(file: Path, expected: str) -> None:
+    """Raise KitError unless the SHA-256 of `file` is `expected`, written `sha256:<64 hex digits>`."""
+    if not file.is_file():
+        raise KitError(f"{file} is missing, its `weights` hash cannot be checked; give a folder that holds it as id")
+    with file.open("rb") as content:
+        found = f"sha256:{hashlib.file_digest(content, 'sha256').hexdigest()}"
+    if found != expected:
+        raise KitError(f"{file}: hash is {found[:15]}..., expected {expected[:15]}...; correct `weights`, or the id")
+
+
 class Encoder:
     """A BERT-like sentence encoder on the CPU in float32: mean pooling over the mask, vectors of length 1."""
 
-    def __init__(self, name: str, revision: str | None = None) -> None:
+    def __init__(self, name: str, revision: str | None = None, weights: str | None = None) -> None:
         from transformers import AutoModel, AutoTokenizer
         from transformers.utils.logging import disable_progress_bar
 
         disable_progress_bar()  # the kit prints its own progress
         folder = find_folder(name)
+        if folder and weights:
+            check_weights(folder / "model.safetensors", weights)
         source = {"local_files_only": True} if folder else {"revision": revision}
         try:
             self.tokenizer = AutoTokenizer.from_pretrained(folder or name, **source)

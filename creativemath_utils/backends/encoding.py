@@ -14,6 +14,7 @@ from typing import Any
 
 from jinja2.exceptions import TemplateError
 
+from creativemath_utils.backends.turns import fold_system, merge_turns
 from creativemath_utils.models import Model
 from creativemath_utils.records import KitError
 
@@ -113,25 +114,3 @@ class PromptEncoder:
         except TemplateError:
             return False
         return all(turn["content"] in text for turn in turns)
-
-
-def fold_system(turns: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-    """The turns with all system text at the head of the first user turn, a blank line between."""
-    system = [turn["content"] for turn in turns if turn["role"] == "system"]
-    rest = [dict(turn) for turn in turns if turn["role"] != "system"]
-    first = next((turn for turn in rest if turn["role"] == "user"), None)
-    if first is None:
-        return [{"role": "user", "content": "\n\n".join(system)}, *rest]
-    first["content"] = "\n\n".join([*system, first["content"]])
-    return rest
-
-
-def merge_turns(turns: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-    """The turns with neighbours of the same role joined, a blank line between."""
-    merged: list[dict[str, str]] = []
-    for turn in turns:
-        if merged and merged[-1]["role"] == turn["role"]:
-            merged[-1]["content"] += "\n\n" + turn["content"]
-        else:
-            merged.append(dict(turn))
-    return merged

@@ -1,0 +1,130 @@
+"""The way to an OpenAI-compatible endpoint, for a call at a time (`api.py`) and for whole batches (`batch.py`): its
+address and key, the client, and what its faults of every call mean to a person.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from urllib.parse import urlsplit
+
+import httpx2
+import openai
+
+from creativemath_utils.backends.dialect import PASSED_ON, Dialect
+from creativemath_utils.backends.replies import Permanent, classify
+from creativemath_utils.models import Model
+from creativemath_utils.records import KitError, Request, Response
+from creativemath_utils.spending import Spending
+
+TRIES = 12  # a third of all tries may fail for a while, and a call still gets through: (1/3)^12 is 2 in a million
+CONNECT_SECONDS = 20
+
+
+class Endpoint:
+    """A model behind an OpenAI-compatible endpoint. `connections` are kept open; `spending` is the run's account."""
+
+    def __init__(self, model: Model, connections: int, spending: Spending | None = None) -> None:
+        self.model = model
+        self._connections = connections
+        self._spending = spending or Spending()
+        self._dialect = Dialect(model)
+        self._client_made: openai.AsyncOpenAI | None = None
+
+    @property
+    def where(self) -> str:
+        """The address as it may be shown: without a password or key that someone has put into it."""
+        return re.sub(r"//[^/@]*@", "//", (self.model.base_url or "").partition("?")[0])
+
+    @property
+    def _key(self) -> str:
+        return os.environ.get(self.model.api_key_env, "").strip() if self.model.api_key_env else "none"
+
+    @property
+    def _client(self) -> openai.AsyncOpenAI:
+        """The client, its own retries off: whether to ask again is decided here, by what an error means."""
+        if self._client_made is None:
+            timeout = httpx2.Timeout(self.model.timeout_seconds, connect=CONNECT_SECONDS)
+            limits = httpx2.Limits(max_connections=None, max_keepalive_connections=self._connections)
+            self._client_made = openai.AsyncOpenAI(
+                api_key=self._key,
+                base_url=self.model.base_url,
+                max_retries=0,
+                http_client=openai.DefaultAsyncHttpxClient(timeout=timeout, limits=limits),
+            )
+        return self._client_made
+
+    def missing(self) -> list[str]:
+        if self.model.base_url is None:
+            return ["no base_url; add it to the model's entry under `models:`"]
+        if not _is_address(self.model.base_url):
+            return [f"base_url {self.where!r} is no address such as http://127.0.0.1:8000/v1; correct it"]
+        variable = self.model.api_key_env
+        if variable and not self._key:
+            return [f"the environment variable {variable} is not set; put the endpoint's key there"]
+        if variable and not re.fullmatch(r"[!-~]+", self._key):
+            return [f"the key in {variable} holds a space or a sign that no key has; copy it again"]
+        return []
+
+    async def preflight(self) -> None:
+        """List the endpoint's models: free, and enough to tell a wrong port or key."""
+        client = self._client.with_options(timeout=CONNECT_SECONDS)
+        for last in (False, True):
+            try:
+                await client.get("/models", cast_to=httpx2.Response)
+                return
+            except openai.APIStatusError as error:
+                fault = classify(error.status_code, error.body, error.response.text)
+                if isinstance(fault, Permanent) and fault.about in ("key", "credit"):
+                    raise self._hopeless(fault) from None
+                return  # someone is there, though without this list
+            except openai.APIConnectionError as error:
+                if last:
+                    reason = self._clean(str(error.__cause__ or error) or "no answer")
+                    line = f"cannot reach {self.where} ({reason}); start the server or correct base_url"
+                    raise KitError(line) from None
+            await asyncio.sleep(0.5)
+
+    async def close(self) -> None:
+        if self._client_made is not None:
+            await self._client_made.close()
+            self._client_made = None
+
+    def _refusal(self, request: Request) -> Response | None:
+        """The failure of a request that cannot be sent as it was meant."""
+        unknown = sorted(set(request.decoding) - {"max_new_tokens", *PASSED_ON})
+        if not unknown:
+            return None
+        return Response.failure(request, f"decoding key {unknown[0]!r} is not known here; put it under extra_body")
+
+    def _outcome(self, request: Request, error: Permanent) -> Response:
+        """What a permanent error makes of a request: a prompt that was blocked is an outcome, all else a failure."""
+        if error.about == "blocked":
+            return Response.answer(request, "", status="blocked", finish_reason="content_filter")
+        return Response.failure(request, self._clean(str(error)))
+
+    def _hopeless(self, error: Permanent) -> KitError:
+        """A fault of every call to this model, with its remedy."""
+        variable = self.model.api_key_env
+        if error.about == "key":
+            remedy = f"check the key in {variable}" if variable else "name the key's variable in api_key_env"
+            return KitError(self._clean(f"{self.where} rejected the key ({error}); {remedy}"))
+        if error.about == "credit":
+            return KitError(self._clean(f"{self.where} has no credit left ({error}); top it up, then run again"))
+        line = f"{self.where} knows no model {self.model.id!r} ({error}); correct id or base_url"
+        return KitError(self._clean(line))
+
+    def _clean(self, text: str) -> str:
+        """A message without the key, should an endpoint have echoed it, on one line."""
+        key = self._key
+        text = text.replace(key, "***") if len(key) > 6 else text
+        return " ".join(text.split())
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number
+        return False
