@@ -6,11 +6,12 @@ stays. The unit is the sentence, or the line for a heading; what one is by its w
 
 - A sentence that holds mathematics is kept byte for byte: a formula, a command, a relation, a digit (other than in
   `Solution 2`), a Greek letter, a variable, a figure (`ABC`), a turn of inference (`suppose`, `we get`, `, so`). So is
-  all that stands in a code fence or a formula, over however many lines.
+  all that stands in a formula, in code, in a table or between quotation marks, over however many lines.
 - Of `Here is a novel approach: let a:b = 2:3.` only the talk up to the colon goes. Nothing is cut at a comma.
 - Talk that names the given solutions, or says `novel` in so many words, goes wherever it stands. What could be meant
   of roots or cases (`here is another solution`) goes only before the first kept sentence; courtesies and praise
-  (`I hope this helps!`, `This method is elegant.`) only before the first or after the last.
+  (`I hope this helps!`, `This method is elegant.`) only before the first or after the last. A claim that goes on to act
+  (`..., so we reflect the triangle`) or to state a fact (`because the triangle is isosceles`) is kept whole.
 - A heading that claims novelty goes, with its title where the two are one phrase (`Novel Solution Using Vectors`). A
   title after a colon stays (`Novel Solution: Vectors` leaves `Vectors`); so does a heading that claims nothing
   (`Solution using coordinates:`, `Solution 3:`, `Step 1:`).
@@ -22,12 +23,13 @@ stays. The unit is the sentence, or the line for a heading; what one is by its w
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from itertools import takewhile
 from typing import NamedTuple
 
 from creativemath_utils.commentary import LONGEST, MARK, Kind, carries_on, kind_of
+from creativemath_utils.talk import USES
 
 CONTEXT = 80  # characters that decide whether a sentence ends
 
@@ -44,13 +46,21 @@ class Sentence(NamedTuple):
 
 BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 PARAGRAPH = re.compile(rf"(?>\r\n|[{BREAKS}])[^\S{BREAKS}]*[{BREAKS}]")
-OPENS_SPAN = re.compile(r"```|~~~|(?<!\\)(?:\\\[|\\\(|\\begin\{|\$\$?)")
-CLOSING_MARK = {"```": "```", "~~~": "~~~", r"\[": r"\]", r"\(": r"\)", "$$": "$$", "$": "$"}
+OPENS_SPAN = re.compile(
+    r"(?P<lines>^[ \t]*[>|].*(?:\n[ \t]*[>|].*)*"  # quoted lines, rows of a table
+    r"|^(?=[^|\n]*\|).*\n(?=[ \t|:]*-)[ \t|:\r-]+$(?:\n(?=[^|\n]*\|).*)*"  # a table without bars at its sides
+    r"|(?:\A|(?<=\n\n)|(?<=\n\r\n))(?: {4}|\t).*(?:\n(?: {4}|\t).*)*)"  # code by its indent
+    r"|`+|~{3,}|(?<!\\)(?:\\\[|\\\(|\\begin\{|\$\$?)|(?<!\d)\"|[“«]|<(?:table|pre|code|blockquote)\b",
+    re.MULTILINE,
+)
+CLOSING_MARK = {r"\[": r"\]", r"\(": r"\)", "“": "”", "«": "»"}  # any other mark closes as it opens
+INLINE_MARKS = ("$", r"\(", "`", "``", '"', "“", "«")
 ENVIRONMENT = re.compile(r"\\(begin|end)\{")
 COLON = re.compile(r":(?P<emphasis>[*_]{0,3})(?P<gap>\s+)")
+RUNS_ON = re.compile(rf":\s+(?:it|this) {USES}\b")
 LINE_BREAK = re.compile(rf"\r\n|[{BREAKS}]")
 SPACE = re.compile(r"\s+")
-STOP = re.compile(r"[.!?…][*_)\]\"'”’]*$")
+STOP = re.compile(r"(?:[.!?…∎□■]|\\(?:blacksquare|square|qed)(?:\$|\\\)))[*_)\]\"'”’]*$")
 LINE_STOP = re.compile(r"[.!?…:;*_)\]\"'”’`-]$")
 HEADED = re.compile(r"(?:^|:\s)[> ]*#")
 SHORT_FORM = re.compile(
@@ -59,10 +69,10 @@ SHORT_FORM = re.compile(
 
 
 def _protected(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of code fences, environments and formulas, in order.
+    """Spans of code, environments, formulas, tables and quotations, in order.
 
-    One that is never closed reaches to the end, as in an answer that was cut off; but an inline formula does not
-    outlast its paragraph, so that a price in dollars stays a price.
+    One that is never closed reaches to the end, as in an answer that was cut off; but an inline formula or quotation
+    does not outlast its paragraph, so that a price in dollars stays a price.
     """
     paragraph_ends = [match.start() for match in PARAGRAPH.finditer(text)] + [len(text)]
     next_close: dict[str, int] = {}  # looked up once for each place, so that the scan is linear
@@ -76,13 +86,15 @@ def _protected(text: str) -> Iterator[tuple[int, int]]:
                 if depth == 0:
                     break
             at = match.end() if depth == 0 else len(text)
+        elif opening["lines"]:
+            at = inside
         else:
-            close = CLOSING_MARK[mark]
+            close = f"</{mark[1:]}" if mark[0] == "<" else CLOSING_MARK.get(mark, mark)
             if next_close.get(close, -1) < inside:
                 found = text.find(close, inside)
                 next_close[close] = found if found >= 0 else len(text)
             at = min(next_close[close] + len(close), len(text))
-            if mark in ("$", "$$", r"\(") and at > paragraph_ends[bisect_left(paragraph_ends, opening.start())]:
+            if mark in INLINE_MARKS and at > paragraph_ends[bisect_left(paragraph_ends, opening.start())]:
                 at = inside
                 continue
         yield opening.start(), at
@@ -99,6 +111,7 @@ def _parts(left: str, gap: str, following: str) -> bool:
 def _sentences(text: str) -> list[Sentence]:
     """The sentences, headings and formulas of a text, in order. Talk before a colon is a sentence of its own."""
     spans = [*_protected(text), (len(text), len(text))]
+    span_ends = [end for _, end in spans]
     sentences: list[Sentence] = []
     start = span = 0
     for space in SPACE.finditer(text):
@@ -110,22 +123,33 @@ def _sentences(text: str) -> list[Sentence]:
             space.end() == len(text)
             or _parts(text[max(start, space.start() - CONTEXT) : space.start()], space[0], text[space.end()])
         ):
-            sentences += _split(text, start, space.start())
+            sentences += _split(text, start, space.start(), spans[bisect_right(span_ends, start)][0])
             start = space.end()
-    return sentences + _split(text, start, len(text)) if start < len(text) else sentences
+    if start < len(text):
+        sentences += _split(text, start, len(text), spans[bisect_right(span_ends, start)][0])
+    return sentences
 
 
-def _split(text: str, start: int, end: int) -> list[Sentence]:
-    """A sentence, or the talk before its colon and the rest. The mark of a heading whose title stays, stays too."""
+def _split(text: str, start: int, end: int, opaque: int) -> list[Sentence]:
+    """A sentence, or the talk before its colon and the rest. The mark of a heading whose title stays, stays too.
+
+    What begins within a protected span is kept, and nothing is split from `opaque` on, where the next one begins.
+    """
+    if opaque <= start:
+        return [Sentence(start, end, Kind.KEEP)]
+    if RUNS_ON.search(text, start, end) and kind_of(text[start:end]) is Kind.TALK:
+        return [Sentence(start, end, Kind.TALK)]
     parts, at, mark = [], start, start
-    while colon := COLON.search(text, at, min(end, at + LONGEST)):
+    while colon := COLON.search(text, at, min(end, at + LONGEST, opaque + 1)):
         left = text[at : colon.end("emphasis")]
         kind = kind_of(left)
-        if kind not in (Kind.TALK, Kind.OPENING):
+        if kind not in (Kind.TALK, Kind.OPENING, Kind.ARGUMENT):
             break
         mark = at + MARK.match(left).end()
         if left.count("**") % 2 and text.startswith("**", mark):  # **Novel Solution: Vectors**
             mark += 2
+        if kind is Kind.ARGUMENT and mark > at:  # the rest may go later, and would leave the mark
+            break
         parts.append(Sentence(mark, colon.end("emphasis"), kind))
         at = colon.end()
     rest = Sentence(at, end, kind_of(text[at:end]))
@@ -182,6 +206,13 @@ def _going(text: str, sentences: list[Sentence]) -> list[bool]:
         if any(kinds[i] is not Kind.RULE for i in edge):
             for i in edge:
                 goes[i] = True
+    for i in (i for i, kind in enumerate(kinds) if kind is Kind.ARGUMENT and not goes[i]):
+        run = list(takewhile(lambda j: kinds[j] in (Kind.TALK, Kind.ARGUMENT), range(i, len(kinds))))
+        if (
+            run[-1] + 1 < len(kinds) and text[sentences[run[-1] + 1].start] in "#*"
+        ):  # an argument that fills its section
+            for j in run:
+                goes[j] = True
     _keep_apart(text, sentences, goes)
     return goes
 
@@ -197,7 +228,8 @@ def _keep_apart(text: str, sentences: list[Sentence], goes: list[bool]) -> None:
             ends = [s.end for s in sentences[last:i]]
             gaps = [text[end : s.start] for end, s in zip(ends, sentences[last + 1 : i + 1], strict=True)]
             context = text[max(left.start, left.end - CONTEXT) : left.end]
-            if not "".join(gaps).strip() and not _parts(context, _tidy(gaps), text[sentence.start]):
+            apart = STOP.search(context) or _parts(context, _tidy(gaps), text[sentence.start])
+            if not "".join(gaps).strip() and not apart:
                 goes[last + 1 : i] = [False] * (i - last - 1)
         last = i
 
@@ -211,7 +243,9 @@ def _join(pieces: list[str]) -> str:
             gaps.append(piece)
             continue
         lead = piece[: len(piece) - len(piece.lstrip())]
-        solution += [_tidy([*gaps, lead]) if solution else "", body]
+        indent = LINE_BREAK.split(lead)[-1]
+        start = indent if indent.startswith(("    ", "\t")) else ""  # it may be code
+        solution += [_tidy([*gaps, lead]) if solution else start, body]
         gaps = [piece[len(piece.rstrip()) :]]
     return "".join(solution)
 

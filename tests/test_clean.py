@@ -75,8 +75,40 @@ TALK = [
     ("{} This approach is different. {} This approach is novel.", 2),  # in the middle as well
     ("{} By using symmetry, this solution is different from the typical solutions.", 1),  # the means first
     ("{} This solution does not rely on the methods of the given solutions.", 1),  # what it does without
+    ("{} This approach differs because it relies on symmetry rather than algebra.", 1),  # a plain `differs`
+    ("{} The given solutions use algebra; this one uses geometry.", 1),  # the given ones as subject
+    ("{} Both given solutions rely on factoring. My solution instead uses symmetry.", 2),  # in two sentences
+    ("{} Compared to the given solutions, this is much shorter.", 1),  # a comparative
+    ("{} Thus we have a new solution distinct from the given ones.", 1),  # told as a result
+    ("{} According to the criteria, this solution can be considered distinct as it uses a geometric argument.", 1),
+    ("{} This solution satisfies the criteria for novelty because it uses a different method.", 1),  # the criteria
+    ("{} (This approach is novel because it avoids algebra.)", 1),  # in parentheses
+    ("{}\n\n**Novelty:** The approach is distinct since it uses combinatorics.", 2),  # a label before the claim
+    ("{}\n\n**Why this is different:** It does not use coordinates.", 2),  # a label that opens the argument
+    ("{} This method is novel: it uses no algebra.", 1),  # what follows the colon is of the claim
+    ("{} I have provided a novel solution that differs from the given ones.", 1),  # first person, looking back
+    (
+        "{} This solution counts the edges of a complete graph, making it distinct from the given solutions.",
+        1,
+    ),  # making
+    # more openings
+    ("To find how many boxes are large, we can use a different approach that involves algebra.\n{}", 1),  # aim first
+    ("This problem can also be solved using the following approach:\n{}", 1),  # the problem as subject
+    ("Here's a unique solution that involves algebra:\n{}", 1),  # unique, but nothing stands before it
+    ("Let me try something different.\n{}", 1),  # no word for way
+    ("As an alternative to the given solutions, consider the following approach.\n{}", 1),  # an imperative
+    ("In this solution, we will use a novel approach.\n{}", 1),  # where it will be
+    ("**Solution:** Here is a novel approach.\n{}", 1),  # a label before the introduction
+    ("💡 **Novel Solution:**\n{}", 1),  # an emoji before the heading
+    ("\ufeffHere\u00a0is a novel solution:\n{}", 1),  # a byte order mark, a space that does not break
+    ("{}\nPlease output a novel solution distinct from the given ones for this math problem.\n{}", 1),  # the prompt
+    ("{}\n\n### New Solution\n\n{}", 1),  # a heading with its mark is a heading anywhere
+    ("{}\n\n**A Different Approach**\n\n{}", 1),  # likewise in bold, where no root can be meant
+    ("{} Here is a different approach: {}", 1),  # likewise in a sentence
     # closings
     ("{}\n\nI hope this helps!", 1),  # courtesy
+    ("{} By using vectors, we avoided lengthy computations.", 1),  # looking back
+    ("{} This solution uses the average to relate the totals, a straightforward way.", 1),  # praise
     ("{} Let me know if you have any questions.", 1),  # courtesy
     ("{}\n\nThis method is elegant and avoids lengthy computation.", 1),  # praise, at the very end
 ]
@@ -103,6 +135,37 @@ UNTOUCHED = [
     "$x = 1$. A novel idea is to reflect the path across the line. $y = 2$",  # novel, and yet a step
     "$x = 1$. Let us find a different way to group the terms. $y = 2$",  # a step
     "$x = 1$. This strategy wins because it uses parity. $y = 2$",  # a strategy in a game
+    "The base is fixed. This is an alternative form of the equation.",  # an alternative, but no way of solving
+    "The base is fixed. This is a novel.",  # a book
+    "The base is fixed. A different way to seat the guests is to start with the host.",  # a way to seat
+    "A different way to seat the guests is to start with the host.",  # also at the beginning
+    "The base is fixed. This strategy is different from the previous strategy.",  # in a game
+    "The map is injective. What makes this number unique is its prime factorization.",  # of a number
+    "The map is injective. This makes the solution unique.",  # of roots
+    "The map is injective. The solution is unique because the equation does not involve squares.",  # of roots
+    "This sets the two points three units apart. They stay there.",  # apart, but in space
+    "This distinguishes the positive root from the other solutions. It stays.",  # of roots
+    "Both cases close. This solution provides the maximum.",  # praise would be of the method
+    "Both cases close. This solution avoids all forbidden squares.",  # a check
+    "Both cases close. This solution uses every tile exactly once.",  # a check
+    "Both cases close. This solution simplifies to the golden ratio.",  # an expression
+    "Both cases close. This solution demonstrates that the bound is sharp.",  # a proof
+    "Yes. The number is even.",  # the answer
+    "Distinct solutions: one and two.",  # a list of roots
+    "Here is another solution of the equation: the negative root.",  # a root, at the beginning
+    "Here’s a novel approach — let’s reflect the triangle.\nIt is a rhombus.",  # goes on to act
+    "Let's take a different approach, noticing that the sum telescopes.\nIt is small.",  # likewise
+    "Here is a novel solution in which the triangle is reflected.\nIt is a rhombus.",  # likewise
+    "A new idea is to mark the midpoint.\nIt is fixed.",  # likewise
+    # arguments that also do mathematics
+    "The base is fixed. This approach is different since the altitude bisects the base, so the legs agree.",
+    "The base is fixed. This approach is novel because the triangle is isosceles.",
+    "The base is fixed. This approach is novel because we reflect the triangle and obtain a parallelogram.",
+    "The base is fixed. Unlike the given solutions, this approach starts by reflecting the triangle.",
+    "The base is fixed. Unlike the first method, this method gives an upper bound.",
+    "The base is fixed. While the given methods count pairs, our method counts triples, which halves the total.",
+    "The base is fixed. This novel approach counts each pair twice.",
+    "This approach is novel because:\n1. It uses symmetry.\n2. It follows that the triangle is isosceles.",
     # talk that holds mathematics
     "This approach is novel because it uses $x + y$.\nThen $x = 1$.",  # formula
     r"This approach is novel because it uses \(x\)." + "\nThen $x = 1$.",  # formula, other delimiters
@@ -120,6 +183,21 @@ UNTOUCHED = [
     "\\begin{align}\nx &= 1\\\\\n\\text{Novel Solution:}\n\\end{align}",  # environment
     "\\begin{a}\n\\begin{b}\n1\n\\end{b}\nNovel Solution:\n\\end{a}\n2",  # nested environments
     "$x = 1\nNovel Solution:\n+ 2$ is odd.",  # an inline formula on three lines
+    "$$\nx = 1\n\nThis approach is novel.\n$$\nBoth.",  # a blank line within a display
+    "````\n```\n1\n```\nNovel Solution:\n````\nBoth.",  # a fence within a longer one
+    "Run it.\n\n    # Here is a novel solution:\n    x = 1",  # code by its indent
+    "Run `a. This approach is novel. b` now.",  # code in a line
+    # tables and quotations
+    "| a | b |\n|---|---|\n| Fine. This approach is novel. Done. | 1 |",  # a cell
+    "a | b\n--- | ---\nFine. This approach is novel. Done. | 1",  # without bars at the sides
+    "> **Problem.** Here is a novel solution: find it.\n> This approach is novel.\n\nIt is 1.",  # a quoted problem
+    "It says “Start. This approach is novel. Stop.” and no more.",  # quoted words
+    'It says "Start. This approach is novel. Stop." and no more.',  # with straight marks
+    "It is 1. (This method is different from the given ones. It is short, as x = 1.)",  # half a parenthesis
+    # other languages
+    "¡Claro! Aquí tienes una solución novedosa: es 1.",
+    "Ein neuer Lösungsweg: Das Dreieck ist gleichschenklig.",
+    "这是一个新的解法：设边长为 1。",
     # titles that inform
     "Solution using coordinates:\nLet $x = 1$.",  # claims nothing
     "Solution 3:\nLet $x = 1$.",  # a number alone
@@ -135,6 +213,15 @@ UNTOUCHED = [
 ]
 
 EXACT = [
+    ("It is $a$. ∎ This approach is novel.", "It is $a$. ∎"),  # behind the sign that ends a proof
+    ("$a$.\n\n### Novelty of the approach\nThis approach is novel.\n\n### Answer\n$b$.", "$a$.\n\n### Answer\n$b$."),
+    (
+        "$a$.\n\n**Key differences from the given solutions:**\n- Uses vectors.\n\n**Answer:** $b$",
+        "$a$.\n\n**Answer:** $b$",
+    ),
+    ("The angle is right. Here is a novel approach: let a:b = 2:3.", "The angle is right. let a:b = 2:3."),  # inside
+    ("Sure!\n\n    x = 1\n    y = 2", "    x = 1\n    y = 2"),  # code by its indent keeps it
+    ("$a$.\r\n\r\nThis approach differs because it uses symmetry.\r\n", "$a$."),  # CRLF at the end
     ("Here is a novel approach: let a:b = 2:3, so a = 2k.", "let a:b = 2:3, so a = 2k."),  # talk up to the colon only
     ("### Novel Solution: Using Vectors\nLet $x$.", "### Using Vectors\nLet $x$."),  # the title stays with its mark
     ("**Novel Solution: Using Vectors**\nLet $x$.", "**Using Vectors**\nLet $x$."),  # and inside its bold
