@@ -15,12 +15,12 @@ from typing import Any
 from creativemath_utils.profile import SUBSET_ENV, Profile, Select
 from creativemath_utils.prompts import numbered, render
 from creativemath_utils.records import COMPETITIONS, KitError, Problem, Sample, read_problem, samples_of
+from creativemath_utils.spending import CHARACTERS_PER_TOKEN
 from creativemath_utils.store import ROOT, read_rows, shown
 
 DEMO = ROOT / "data" / "demo" / "problems.jsonl"
 SUBSET_COMMIT = "39cba50"
 SUBSET_SHA256 = "7811d8e9"  # the first digits, as published with the commit
-CHARACTERS_PER_TOKEN = 3.0  # mathematics in LaTeX: a cautious count that needs no tokenizer
 
 
 def load_corpus(profile: Profile) -> tuple[list[Problem], list[dict[str, Any]]]:
@@ -33,11 +33,17 @@ def load_corpus(profile: Profile) -> tuple[list[Problem], list[dict[str, Any]]]:
         return read_problems(DEMO), []
     if corpus.source == "jsonl":
         if corpus.path is None:
-            raise KitError(f"profile {profile.run!r}: corpus: source jsonl needs a path to a file of problems")
+            raise KitError("corpus: source jsonl needs a path to a file of problems")
         return read_problems(profile.path(corpus.path)), []
     if corpus.source == "creativemath":
         return read_subset(subset_file(profile)), []
-    raise KitError(f"corpus: source {corpus.source!r} is not built yet; use demo, creativemath or jsonl")
+    if corpus.source == "pages":
+        from creativemath_utils.pages import read_pages  # its parsers are wanted here alone
+
+        if corpus.path is None:
+            raise KitError("corpus: source pages needs a path to a folder of saved pages")
+        return read_pages(profile.path(corpus.path), processes=min(os.cpu_count() or 1, 8))
+    raise KitError(f"corpus: source {corpus.source!r} is not built yet; use demo, creativemath, pages or jsonl")
 
 
 def read_problems(path: Path) -> list[Problem]:

@@ -40,7 +40,9 @@ class Problem:
     """A competition problem with its human solutions, in the order in which they were uploaded.
 
     `competition` is one of COMPETITIONS; `difficulty` is 1..10 or None where the source gives none; `category` is one
-    of CATEGORIES or None; `source` says where the text came from. Paper, Section 3.
+    of CATEGORIES or None; `source` says where the text came from. Paper, Section 3. The last four are what curation
+    found on the page: headings as long as `solutions`, {heading, reason} of what was no solution, codes, and the titles
+    of the same problem in other contests; a row leaves them out where they are empty.
     """
 
     problem_id: str
@@ -53,6 +55,10 @@ class Problem:
     statement: str
     solutions: tuple[str, ...]
     source: Mapping[str, Any] = field(default_factory=dict)
+    solution_headings: tuple[str, ...] = field(default=(), metadata={"if_any": True})
+    removed_solutions: tuple[Mapping[str, Any], ...] = field(default=(), metadata={"if_any": True})
+    warnings: tuple[str, ...] = field(default=(), metadata={"if_any": True})
+    shared_with: tuple[str, ...] = field(default=(), metadata={"if_any": True})
 
     @property
     def n(self) -> int:
@@ -177,6 +183,27 @@ class PairVote:
     key: str | None  # of the answer it was read from; None where the call failed
 
 
+@dataclass(frozen=True)
+class Label:
+    """What a careful reader says of one generated solution; `key` is that of the answer which was read.
+
+    `same_result`: it ends on the right answer, which is what the judges are asked; `correct`: by steps that hold, too.
+    `novel` and `novel_unknown`: its method is unlike the k solutions shown, and unlike all n; None where no method can
+    be made out. `method` names it in a few words.
+    """
+
+    problem_id: str
+    k: int
+    generator: str
+    key: str
+    same_result: bool
+    correct: bool
+    novel: bool | None
+    novel_unknown: bool | None
+    method: str
+    note: str = ""
+
+
 def user_message(text: str, system: str | None = None) -> tuple[dict[str, str], ...]:
     """The messages of a one-turn call. An empty system prompt is left out, as it is no prompt at all."""
     turn = {"role": "user", "content": text}
@@ -189,8 +216,11 @@ def canonical_json(value: Any) -> str:
 
 
 def to_row(record: Any) -> dict[str, Any]:
-    """The JSON object of a record, `schema` last."""
-    return {**asdict(record), "schema": SCHEMA}
+    """The JSON object of a record, `schema` last; an empty field that is written only `if_any` is left out."""
+    row = asdict(record)
+    for name in (f.name for f in fields(record) if f.metadata.get("if_any") and not row[f.name]):
+        del row[name]
+    return {**row, "schema": SCHEMA}
 
 
 def from_row(kind: type, row: Any, where: str) -> Any:
