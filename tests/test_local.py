@@ -597,7 +597,7 @@ def test_gguf_file(tmp_path):
         backend = LocalBackend(model)
         await backend.preflight()
         (response,) = await ask(backend, [request(model, "2 + 2 =")])
-        weights = backend.network.lm_head.weight.clone()
+        weights = backend.loaded.network.lm_head.weight.clone()
         await backend.close()
         return response, weights
 

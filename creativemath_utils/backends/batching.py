@@ -22,7 +22,7 @@ from transformers import (
 
 from creativemath_utils.backends.encoding import Prompt
 from creativemath_utils.models import nearest
-from creativemath_utils.records import KitError, Request
+from creativemath_utils.records import KitError, Request, Response
 
 STEPS = 32  # tokens between two looks at the batch: rows leave soon enough, and a spell costs little beside its steps
 _NEVER = torch.iinfo(torch.long).max
@@ -89,6 +89,44 @@ class Row:
     ended: bool = False  # by an end token, not by the limit
     finite: bool = True  # False: NaN or infinite logits, and the ids mean nothing
     steps: int = 0  # tokens generated, the end token among them
+
+    def answers(self, text: str, reasoning: str | None) -> bool:
+        """Whether its text and reasoning are worth an answer: not where it has ended without a word."""
+        return self.finite and not (self.ended and not text.strip() and reasoning is None)
+
+
+def check_length(call: Call, window: int) -> None:
+    """Raises KitError where prompt and answer together could pass the window, or there is no prompt."""
+    prompt, new = len(call.prompt.ids), call.decoding.max_new_tokens
+    if not prompt:
+        raise KitError("the prompt is empty: nothing to continue")
+    if call.tokens > window:
+        raise KitError(
+            f"prompt of {prompt:,} tokens and {new:,} new ones exceed the window of {window:,}; lower "
+            f"max_new_tokens or select.max_prompt_tokens, or raise `window` if the model was trained for more"
+        )
+
+
+def too_large(call: Call) -> Response:
+    """The response to a call for which memory ran out though it was alone."""
+    return Response.failure(
+        call.request,
+        f"out of memory for a single call of {call.tokens:,} tokens; lower max_new_tokens, or use a smaller dtype, "
+        "quantization: 4bit, or more GPUs",
+    )
+
+
+def respond(call: Call, row: Row, text: str, reasoning: str | None, about: Mapping[str, Any]) -> Response:
+    """The response to a call; `about` is what was really used."""
+    return Response.answer(
+        call.request,
+        text,
+        status="ok" if row.ended else "truncated",
+        reasoning=reasoning,
+        finish_reason="stop" if row.ended else "length",
+        usage={"input_tokens": len(call.prompt.ids), "output_tokens": row.steps},
+        settings_used=about,
+    )
 
 
 def next_batch(calls: Sequence[Call], rows: int, budget: int | None = None) -> list[Call]:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import logging
 import os
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from creativemath_utils.models import Model
 from creativemath_utils.records import KitError
 
+log = logging.getLogger(__name__)
+
+KEPT = ("repetition_penalty", "no_repeat_ngram_size", "suppress_tokens", "bad_words_ids")  # a model's own advice
 BYTES = {"float32": 4.0, "bfloat16": 2.0, "float16": 2.0, "8bit": 1.0, "4bit": 0.5}  # a parameter
 
 
@@ -98,6 +103,49 @@ def from_pretrained(model: Model, load: Callable[[Model, dict[str, Any]], Any]) 
     except Exception as error:  # files of any state, and with trust_remote_code anybody's code, can raise anything
         reason = str(error).strip().split("\n")[0] or type(error).__name__
         raise KitError(f"model {model.name}: cannot load {model.id}: {type(error).__name__}: {reason}") from error
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model that is ready, and what is to be known of it."""
+
+    network: Any
+    device: Any  # torch.device, of the embeddings
+    end_ids: list[int]
+    window: int  # tokens, prompt and answer together
+    budget: int  # tokens whose keys and values there is room for
+    penalties: dict[str, Any]  # of KEPT, those that change anything
+    about: dict[str, Any]  # for the record of every answer
+
+
+def set_up(model: Model, tokenizer: Any, network: Any) -> Loaded:
+    """Leave of the network's generation config the end tokens, a pad token and KEPT; measure what room there is."""
+    from transformers import GenerationConfig
+
+    from creativemath_utils.backends.batching import token_budget
+
+    config, own = network.config.get_text_config(), network.generation_config
+    end_ids = end_token_ids(model, tokenizer, own.eos_token_id, config.eos_token_id)
+    pad = tokenizer.pad_token_id
+    if pad is None:  # only fills up rows that have ended; any token will do
+        pad = end_ids[0] if end_ids else 0
+    kept = {name: value for name in KEPT if (value := getattr(own, name, None)) is not None}
+    network.generation_config = GenerationConfig(eos_token_id=end_ids or None, pad_token_id=pad, **kept)
+    penalties = {name: value for name, value in kept.items() if value not in (1.0, 0)}
+    device = network.get_input_embeddings().weight.device
+    dtype = str(network.dtype).removeprefix("torch.")
+    places = {str(place) for place in (getattr(network, "hf_device_map", None) or {}).values()}
+    if len(places) > 1 and places & {"cpu", "disk"}:
+        log.warning("model %s does not fit on the GPUs: parts of it are on %s, which is slow", model.name, places)
+    return Loaded(
+        network=network,
+        device=device,
+        end_ids=end_ids,
+        window=model.window or getattr(config, "max_position_embeddings", None) or tokenizer.model_max_length,
+        budget=token_budget(config, free_bytes(device), network.dtype.itemsize),
+        penalties=penalties,
+        about={"dtype": dtype, "device": str(device), "end_token_ids": end_ids, **penalties},
+    )
 
 
 def free_bytes(device: Any) -> int:

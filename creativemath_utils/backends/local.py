@@ -3,6 +3,10 @@
 Nothing is loaded before the first request, and what would stop a load is said before it. Batches are filled from the
 longest prompt down; in float32 an answer is the same, to the character, alone and in a batch. A sampled answer follows
 from its request alone. All work on the model runs in one thread, so that the event loop stays free.
+
+Greedy calls can also go through transformers' continuous batching (`continuous`). The model's `continuous` says
+whether: true, false, or, by default, on a GPU where a trial on calls of the run itself finds it faster. Where it cannot
+start or breaks off, one line says why, and the batches above do the rest.
 """
 
 from __future__ import annotations
@@ -10,20 +14,21 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from creativemath_utils.backends.loading import (
-    end_token_ids,
-    free_bytes,
+    Loaded,
     free_gpu_gib,
     from_pretrained,
     load_network,
     load_tokenizer,
     memory_gib,
     missing_for,
+    set_up,
 )
 from creativemath_utils.models import Model
 from creativemath_utils.reasoning import split_reasoning
@@ -36,24 +41,23 @@ __all__ = ["LocalBackend", "free_gpu_gib", "memory_gib"]
 
 log = logging.getLogger(__name__)
 
+Deliver = Callable[[Response], None]
+Work = Callable[[list["Call"], Callable[[], bool], Deliver], list["Call"]]
 POOL = 16  # batches' worth of requests looked at together when a batch is filled
-KEPT = ("repetition_penalty", "no_repeat_ngram_size", "suppress_tokens", "bad_words_ids")  # a model's own advice
 
 
 class LocalBackend:
     """A Backend on transformers for one model of the table.
 
-    Of `generation_config.json` only the penalties in KEPT are used, beside the end tokens; how tokens are chosen is
-    the request's `decoding` (max_new_tokens, temperature, top_p, top_k, seed) alone.
+    Of `generation_config.json` only the penalties in loading.KEPT are used, beside the end tokens; how tokens are
+    chosen is the request's `decoding` (max_new_tokens, temperature, top_p, top_k, seed) alone.
     """
 
     def __init__(self, model: Model) -> None:
         self.model = model
         self.rows = model.batch_size  # halved for good when memory runs out
-        self.budget: int | None = None
-        self.network: Any = None
-        self.window: int | None = model.window
-        self.end_ids: list[int] = []
+        self.continuous = model.continuous  # None until it has been tried; False where something rules it out
+        self.loaded: Loaded | None = None
         self._tokenizer: Any = None
         self._encoder: Any = None
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"model-{model.name}")
@@ -69,11 +73,9 @@ class LocalBackend:
 
     async def answers(self, requests: Iterable[Request]) -> AsyncIterator[Response]:
         """A response for each request, batch by batch. Requests are taken in pools and run longest first."""
-        from creativemath_utils.backends.batching import next_batch
-
         stop = threading.Event()
         self._running.add(stop)
-        source, waiting = iter(requests), []
+        source, waiting, tried = iter(requests), [], set()
         try:
             while True:
                 taken = list(islice(source, POOL * self.model.batch_size - len(waiting)))
@@ -84,15 +86,46 @@ class LocalBackend:
                     waiting += calls
                     for response in refused:
                         yield response
-                if batch := next_batch(waiting, self.rows, self.budget):
-                    waiting = [call for call in waiting if call not in batch]
-                    responses, again = await self._in_worker(self._answer, batch, stop.is_set)
-                    waiting += again
-                    for response in responses:
+                work, calls = self._next(waiting, tried)
+                if calls:
+                    waiting = [call for call in waiting if call not in calls]
+                    async for response in self._stream(work, calls, stop, waiting):
                         yield response
         finally:
             stop.set()
             self._running.discard(stop)
+
+    def _next(self, waiting: list[Call], tried: set[Call]) -> tuple[Work, list[Call]]:
+        """What to do next, and with which calls. `tried` are those that continuous batching has had."""
+        from creativemath_utils.backends.batching import next_batch
+        from creativemath_utils.backends.continuous import trial_calls
+
+        greedy = [call for call in waiting if call.decoding.temperature == 0 and call not in tried]
+        if self.continuous and greedy:
+            tried.update(greedy)
+            return self._answer_continuously, greedy
+        if self.continuous is None and (calls := trial_calls(greedy, self.rows)):
+            return self._try_both, calls
+        return self._answer, next_batch(waiting, self.rows, self.loaded.budget)
+
+    async def _stream(
+        self, work: Work, calls: list[Call], stop: threading.Event, left: list[Call]
+    ) -> AsyncIterator[Response]:
+        """Do `work` in the worker; yield each response as it comes, and add the calls that got none to `left`."""
+        loop = asyncio.get_running_loop()
+        arrived: asyncio.Queue[Any] = asyncio.Queue()
+
+        def deliver(response: Response) -> None:
+            loop.call_soon_threadsafe(arrived.put_nowait, response)
+
+        job = loop.run_in_executor(self._worker, work, calls, stop.is_set, deliver)
+        job.add_done_callback(arrived.put_nowait)
+        try:
+            while (item := await arrived.get()) is not job:
+                yield item
+        finally:
+            job.cancel()  # where nobody listens any more; `stop` ends the work itself
+        left += job.result()
 
     async def close(self) -> None:
         """Stop what runs, and let go of the model and its memory."""
@@ -117,53 +150,28 @@ class LocalBackend:
             self._encoder = PromptEncoder(self._tokenizer, self.model)
         return self._encoder
 
-    def _load(self) -> None:
-        """The model itself, loaded once, with its end tokens, window and token budget."""
-        if self.network is not None:
-            return
-        from transformers import GenerationConfig
+    def _load(self) -> Loaded:
+        """The model itself, loaded once."""
+        if self.loaded is None:
+            from creativemath_utils.backends.continuous import wanted
 
-        from creativemath_utils.backends.batching import token_budget
-
-        self._load_encoder()
-        network = from_pretrained(self.model, load_network)
-        config, own = network.config.get_text_config(), network.generation_config
-        self.end_ids = end_token_ids(self.model, self._tokenizer, own.eos_token_id, config.eos_token_id)
-        self.window = (
-            self.window or getattr(config, "max_position_embeddings", None) or self._tokenizer.model_max_length
-        )
-        pad = self._tokenizer.pad_token_id
-        if pad is None:  # only fills up rows that have ended; any token will do
-            pad = self.end_ids[0] if self.end_ids else 0
-        kept = {name: value for name in KEPT if (value := getattr(own, name, None)) is not None}
-        network.generation_config = GenerationConfig(eos_token_id=self.end_ids or None, pad_token_id=pad, **kept)
-        device = network.get_input_embeddings().weight.device
-        self.budget = token_budget(config, free_bytes(device), network.dtype.itemsize)
-        self._about = {
-            "dtype": str(network.dtype).removeprefix("torch."),
-            "device": str(device),
-            "end_token_ids": self.end_ids,
-            **{name: value for name, value in kept.items() if value not in (1.0, 0)},
-        }
-        places = {str(place) for place in (getattr(network, "hf_device_map", None) or {}).values()}
-        if len(places) > 1 and places & {"cpu", "disk"}:
-            log.warning(
-                "model %s does not fit on the GPUs: parts of it are on %s, which is slow", self.model.name, places
-            )
-        self.network = network
+            self._load_encoder()
+            self.loaded = set_up(self.model, self._tokenizer, from_pretrained(self.model, load_network))
+            self.continuous = wanted(self.model, self.loaded)
+        return self.loaded
 
     def _prepare(self, requests: list[Request]) -> tuple[list[Call], list[Response]]:
         """The calls that can be made, and a failed response for each that cannot."""
         from jinja2.exceptions import TemplateError
 
-        from creativemath_utils.backends.batching import Call, Decoding
+        from creativemath_utils.backends.batching import Call, Decoding, check_length
 
-        self._load()
+        window = self._load().window
         calls, refused = [], []
         for request in requests:
             try:
                 call = Call(request, self._encoder.encode(request.messages), Decoding.read(request.decoding))
-                self._check_length(call)
+                check_length(call, window)
                 calls.append(call)
             except KitError as error:
                 refused.append(Response.failure(request, str(error)))
@@ -172,27 +180,69 @@ class LocalBackend:
                 refused.append(Response.failure(request, f"the chat template refuses turns {roles}: {error}"))
         return calls, refused
 
-    def _check_length(self, call: Call) -> None:
-        """Raises KitError where prompt and answer together could pass the window, or there is no prompt."""
-        prompt, new = len(call.prompt.ids), call.decoding.max_new_tokens
-        if not prompt:
-            raise KitError("the prompt is empty: nothing to continue")
-        if call.tokens > self.window:
-            raise KitError(
-                f"prompt of {prompt:,} tokens and {new:,} new ones exceed the window of {self.window:,}; lower "
-                f"max_new_tokens or select.max_prompt_tokens, or raise `window` if the model was trained for more"
-            )
+    def _answer(self, batch: list[Call], stopped: Callable[[], bool], deliver: Deliver) -> list[Call]:
+        """Answer a batch; returns the calls to try again since memory ran out."""
+        from creativemath_utils.backends.batching import too_large
 
-    def _answer(self, batch: list[Call], stopped: Callable[[], bool]) -> tuple[list[Response], list[Call]]:
-        """The responses to a batch, and the calls to try again since memory ran out."""
         rows = self._decode(batch, stopped)
         if rows is None:
             if len(batch) > 1:
                 self.rows = len(batch) // 2
                 log.warning("model %s: out of memory at batch size %d; now %d", self.model.name, len(batch), self.rows)
-                return [], batch
-            return [Response.failure(batch[0].request, self._too_large(batch[0]))], []
-        return [self._respond(call, row, len(batch), stopped) for call, row in zip(batch, rows, strict=True)], []
+                return batch
+            deliver(too_large(batch[0]))
+            return []
+        for call, row in zip(batch, rows, strict=True):
+            deliver(self._respond(call, row, len(batch), stopped))
+        return []
+
+    def _answer_continuously(self, calls: list[Call], stopped: Callable[[], bool], deliver: Deliver) -> list[Call]:
+        """Answer the calls, each as soon as it has ended; returns those that are left to the batches."""
+        from accelerate.utils.memory import clear_device_cache
+
+        from creativemath_utils.backends.batching import respond
+        from creativemath_utils.backends.continuous import EngineStopped, decode_continuously
+
+        longest = max(call.tokens for call in calls)
+        rows = max(1, min(self.rows, len(calls), self.loaded.budget // longest))
+        left = dict.fromkeys(calls)
+
+        def finish(call: Call, row: Row) -> None:
+            text, reasoning = self._read(call, row)
+            if row.answers(text, reasoning):
+                del left[call]
+                about = {**self.loaded.about, "batch_size": rows, "continuous": True, **call.prompt.notes}
+                deliver(respond(call, row, text, reasoning, about))
+
+        try:
+            decode_continuously(self.loaded.network, calls, rows, self.loaded.end_ids, stopped, finish)
+        except EngineStopped as error:
+            log.warning("model %s: continuous batching broke off, plain batches go on: %s", self.model.name, error)
+            self.continuous = False
+        clear_device_cache(garbage_collection=True)  # outside the handler: the error keeps tensors alive
+        return list(left)
+
+    def _try_both(self, calls: list[Call], stopped: Callable[[], bool], deliver: Deliver) -> list[Call]:
+        """Answer the calls by batches; then run them again by continuous batching, to see which is faster."""
+        from creativemath_utils.backends.batching import next_batch
+        from creativemath_utils.backends.continuous import Pace
+
+        pace, rest, batches = Pace(), list(calls), 0
+        while batch := next_batch(rest, self.rows, self.loaded.budget):
+            started, responses = time.perf_counter(), []
+            again = self._answer(batch, stopped, responses.append)
+            batches += 1
+            pace.batches(responses, time.perf_counter() - started if batches > 1 else None)  # the first warms up
+            rest = [call for call in rest if call not in batch] + again
+            for response in responses:
+                deliver(response)
+        started, responses = time.perf_counter(), []
+        self._answer_continuously(calls, stopped, responses.append)
+        pace.continuous(responses, time.perf_counter() - started)
+        if self.continuous is None and not stopped():
+            self.continuous = pace.speaks_for_continuous()
+            log.info("model %s: %s", self.model.name, pace)
+        return []
 
     def _decode(self, batch: list[Call], stopped: Callable[[], bool]) -> list[Row] | None:
         """What the model writes, or None where memory ran out."""
@@ -202,7 +252,7 @@ class LocalBackend:
         from creativemath_utils.backends.batching import decode
 
         try:
-            return decode(self.network, batch, self.end_ids, stopped)
+            return decode(self.loaded.network, batch, self.loaded.end_ids, stopped)
         except RuntimeError as error:
             if not isinstance(error, torch.OutOfMemoryError) and not should_reduce_batch_size(error):
                 raise
@@ -212,15 +262,17 @@ class LocalBackend:
 
     def _respond(self, call: Call, row: Row, batch_size: int, stopped: Callable[[], bool]) -> Response:
         """The response that a row amounts to. A faulty row is decoded once more, alone, before it counts as failed."""
-        about = {**self._about, "batch_size": batch_size, **call.prompt.notes}
+        from creativemath_utils.backends.batching import respond, too_large
+
+        about = {**self.loaded.about, "batch_size": batch_size, **call.prompt.notes}
         if call.decoding.temperature > 0:
             about["seed"] = call.seed
         text, reasoning = self._read(call, row)
-        if not row.finite or (row.ended and not text.strip() and reasoning is None):
+        if not row.answers(text, reasoning):
             log.warning("model %s: a row without an answer is redone alone", self.model.name)
             alone = self._decode([call], stopped)
             if alone is None:
-                return Response.failure(call.request, self._too_large(call))
+                return too_large(call)
             row = alone[0]
             about |= {"batch_size": 1, "redone_alone": True}
             text, reasoning = self._read(call, row)
@@ -228,35 +280,21 @@ class LocalBackend:
             return Response.failure(
                 call.request, f"NaN or infinite logits, twice, in {about['dtype']}; try another dtype, such as float32"
             )
-        if row.ended and not text.strip() and reasoning is None:
+        if not row.answers(text, reasoning):
             return Response.failure(
                 call.request, "the model wrote nothing, twice; check interface, add_generation_prompt and end_tokens"
             )
-        return Response.answer(
-            call.request,
-            text,
-            status="ok" if row.ended else "truncated",
-            reasoning=reasoning,
-            finish_reason="stop" if row.ended else "length",
-            usage={"input_tokens": len(call.prompt.ids), "output_tokens": row.steps},
-            settings_used=about,
-        )
+        return respond(call, row, text, reasoning, about)
 
     def _read(self, call: Call, row: Row) -> tuple[str, str | None]:
         """Text and reasoning of a row: cut off by ids, never by characters."""
         text = self._tokenizer.decode(row.ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
         return split_reasoning(text, call.prompt.opens_reasoning)
 
-    def _too_large(self, call: Call) -> str:
-        return (
-            f"out of memory for a single call of {call.tokens:,} tokens; lower max_new_tokens, or use a smaller dtype, "
-            "quantization: 4bit, or more GPUs"
-        )
-
     def _release(self) -> None:
-        if self.network is not None:
+        if self.loaded is not None:
             from accelerate.utils.memory import clear_device_cache
 
-            self.network = None
+            self.loaded = None
             clear_device_cache(garbage_collection=True)
         self._encoder = self._tokenizer = None
