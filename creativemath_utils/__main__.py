@@ -83,6 +83,7 @@ def execute(notebook: Path, target: Path, parameters: dict[str, Any]) -> int:
     """Run a notebook with papermill; its printed lines appear here as they come. Returns the exit code."""
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")  # a kernel of the same name may lie in the home folder
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+    os.environ["CREATIVEMATH_HEADLESS"] = "1"  # plain lines of progress, also when called from an open notebook
     import papermill
     from papermill.exceptions import PapermillExecutionError
 

@@ -14,17 +14,20 @@ import asyncio
 import contextlib
 import threading
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
-from creativemath_utils.backends import Backend, open_backend
+from creativemath_utils import backends
+from creativemath_utils.backends import Backend
 from creativemath_utils.backends.recorded import RecordedBackend
 from creativemath_utils.ledger import Ledgers
 from creativemath_utils.models import Model, find_model
 from creativemath_utils.progress import Progress
 from creativemath_utils.records import KitError, Request, Response
+from creativemath_utils.spending import LimitReached, Spending
 from creativemath_utils.store import shown
 
 STOP_SECONDS = 30  # how long Ctrl-C waits for the answers in hand to be written
@@ -36,7 +39,8 @@ class Engine:
     """Asks models, and remembers. Use as a context manager, or call `close` at the end.
 
     `models` is the table of models, `ledgers` where answers are looked up and kept, `concurrency` the calls in flight
-    a model, `offline` forbids asking any model.
+    a model, `offline` forbids asking any model. `max_cost_usd` and `max_calls` are limits of the run (`spending.py`):
+    answers that its own ledger holds count too, those of a recording do not.
     """
 
     def __init__(
@@ -46,7 +50,9 @@ class Engine:
         *,
         concurrency: int = 50,
         offline: bool = False,
-        open_backend: Callable[[Model, int], Backend] = open_backend,
+        max_cost_usd: float | None = None,
+        max_calls: int | None = None,
+        open_backend: Callable[[Model, int], Backend] | None = None,
     ) -> None:
         self.models = models
         self.ledgers = ledgers
@@ -54,7 +60,13 @@ class Engine:
         self.offline = offline
         self.asked = 0  # calls that reached a backend
         self._failed: dict[tuple[str, str], Response] = {}  # by ledger and key
-        self._open_backend = open_backend
+        self.spending = Spending(max_cost_usd, max_calls)
+        self._open_backend = open_backend or partial(
+            backends.open_backend,
+            spending=self.spending,
+            folder=ledgers.folder,
+            kept=lambda key: bool(ledgers.find(key)),
+        )
         self._backends: dict[str, Backend] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -76,7 +88,8 @@ class Engine:
     def complete(self, requests: Sequence[Request]) -> list[Response]:
         """The responses to `requests`, in their order.
 
-        Raises KitError before the first call if anything is missing (a key, weights, a wrong address).
+        Raises KitError before the first call if anything is missing (a key, weights, a wrong address), and where a
+        limit of the profile stops the run: then all answers that came are kept.
         """
         found: dict[str, Response] = {}
         pending: dict[str, Request] = {}
@@ -151,12 +164,15 @@ class Engine:
                 done.append(answer)
             else:
                 by_model[request.model].append(request)
+        if not self.offline:
+            self.spending.count_earlier(self.ledgers.folder, self.models)
         queue: asyncio.Queue[Response | None] = asyncio.Queue()
         ledger_of = {request.key: request.ledger for request in requests}
-        with Progress({name: len(rs) for name, rs in by_model.items()}, known) as progress:
+        totals = {name: len(rs) for name, rs in by_model.items()}
+        with Progress(totals, known, cost=lambda name: self.spending.cost_of(self.models[name])) as progress:
 
             async def ask_model(name: str) -> None:
-                async with contextlib.aclosing(self._answers(name, by_model[name])) as responses:
+                async with contextlib.aclosing(self._answers(name, by_model[name], progress)) as responses:
                     async for response in responses:
                         queue.put_nowait(response)
 
@@ -189,6 +205,7 @@ class Engine:
             work = [ask_model(name) for name in by_model if name not in local] + [ask_local_models(local)]
             asking = [asyncio.create_task(part) for part in work]
             writer = asyncio.create_task(write())
+            showing = asyncio.create_task(progress.keep_showing())
             try:
                 running: set[asyncio.Task[None]] = {writer, *asking}
                 while running != {writer}:
@@ -196,26 +213,45 @@ class Engine:
                     for task in ended:
                         task.result()  # raises what it raised: a bug, or the writer's full disk
             finally:
-                for task in asking:
+                for task in (*asking, showing):
                     task.cancel()
-                await asyncio.gather(*asking, return_exceptions=True)
+                await asyncio.gather(*asking, showing, return_exceptions=True)
                 queue.put_nowait(None)
                 await asyncio.shield(writer)
+        if self.spending.reached and len(done) < len(requests):
+            raise KitError(self.spending.stop_line())
         return done
 
-    async def _answers(self, name: str, requests: list[Request]) -> AsyncGenerator[Response, None]:
-        """The backend's responses, stamped with the time. When it gives up, what is left failed for the same reason."""
+    async def _answers(self, name: str, requests: list[Request], progress: Progress) -> AsyncGenerator[Response, None]:
+        """The backend's responses, stamped with the time. When it gives up, what is left failed for the same reason.
+
+        Where a limit of the run is reached, what is left has no response.
+        """
         left = {request.key: request for request in requests}
-        self.asked += 0 if self.offline else len(requests)
+
+        def taken() -> Iterator[Request]:
+            for request in requests:
+                if not self.offline:
+                    try:
+                        self.spending.count(self.models[name])
+                    except LimitReached:
+                        return
+                    self.asked += 1
+                progress.begin(name)
+                yield request
+
         try:
-            async for response in self._backends[name].answers(requests):
+            async for response in self._backends[name].answers(taken()):
                 left.pop(response.key, None)
+                progress.arrive(name)
                 yield replace(response, created=response.created or _now())
+        except LimitReached:
+            return
         except KitError as error:
             for request in left.values():
                 yield Response.failure(request, str(error))
             return
-        if left:
+        if left and not self.spending.reached:
             raise RuntimeError(f"the backend of {name!r} ended with {len(left)} requests without a response")
 
     async def _prepare(self, names: Iterable[str]) -> None:
@@ -227,6 +263,8 @@ class Engine:
                 try:
                     opened[name] = self._open(name)
                     lines[name] = opened[name].missing()
+                    if not self.offline:
+                        lines[name] += self.spending.missing(self.models[name])
                 except KitError as error:
                     lines[name] = [str(error)]
             ready = [name for name in opened if not lines[name]]

@@ -10,7 +10,7 @@ votes that are missing cannot change it. A reply without a clear verdict is UNPA
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from creativemath_utils.engine import Complete
@@ -32,6 +32,9 @@ from creativemath_utils.records import (
 REFERENCES_FOR_CORRECTNESS = 2  # the first two, whatever k is (Section A.1.2)
 
 
+Decide = Callable[[Sequence[str]], bool | None]  # a panel's verdicts -> what they decide
+
+
 class Ballot(NamedTuple):
     """One question to all judges: a prompt, and the texts it was made of."""
 
@@ -39,6 +42,14 @@ class Ballot(NamedTuple):
     about: str
     prompt: str
     slots: dict[str, Any]
+
+
+class Cast(NamedTuple):
+    """One judge's verdict on a ballot, with the key of the answer it was read from (None: the call failed)."""
+
+    judge: str
+    verdict: Verdict
+    key: str | None
 
 
 def unanimous(verdicts: Sequence[str]) -> bool | None:
@@ -75,6 +86,7 @@ def judge_solutions(
 ) -> list[Vote]:
     """The votes of all judges, each stage only for what passed the one before. Paper, Section 4.2.
 
+    With the profile's `early_stop`, a judge whose vote cannot change the decision any more is not asked.
     `solutions` may be those of several generators. Votes come back by solution, stage, judge.
     """
     sample_of = {(sample.problem.problem_id, sample.k): sample for sample in samples}
@@ -84,14 +96,12 @@ def judge_solutions(
         if stage == "fine":  # with k = n there is nothing left to compare with
             passing = [s for s in passing if s.k < sample_of[s.problem_id, s.k].n]
         ballots = [stage_ballot(stage, sample_of[s.problem_id, s.k], s) for s in passing]
-        cast = ask_judges(ballots, judges, profile, complete)
-        for solution, verdicts in zip(passing, cast, strict=True):
+        panels = ask_judges(ballots, judges, profile, complete, decide)
+        for solution, panel in zip(passing, panels, strict=True):
             votes[id(solution)] += [
-                Vote(solution.problem_id, solution.k, solution.generator, stage, judge, verdict, key)
-                for judge, (verdict, key) in zip(judges, verdicts, strict=True)
+                Vote(solution.problem_id, solution.k, solution.generator, stage, *cast) for cast in panel
             ]
-        decided = [decide([verdict for verdict, _ in verdicts]) for verdicts in cast]
-        passing = [s for s, passed in zip(passing, decided, strict=True) if passed]
+        passing = [s for s, panel in zip(passing, panels, strict=True) if decide(seated(panel, len(judges)))]
     return [vote for solution in solutions for vote in votes[id(solution)]]
 
 
@@ -119,12 +129,8 @@ def judge_pairs(
                 new = solution_of[problem_id, k, generator].solution
                 asked.append((problem_id, k, reference, generator))
                 ballots.append(pair_ballot(sample_of[problem_id, k], shown, new, f"{reference} / {generator}"))
-    cast = ask_judges(ballots, judges, profile, complete)
-    return [
-        PairVote(*names, judge, verdict, key)
-        for names, verdicts in zip(asked, cast, strict=True)
-        for judge, (verdict, key) in zip(judges, verdicts, strict=True)
-    ]
+    panels = ask_judges(ballots, judges, profile, complete, majority)
+    return [PairVote(*names, *cast) for names, panel in zip(asked, panels, strict=True) for cast in panel]
 
 
 def stage_ballot(stage: str, sample: Sample, solution: Solution) -> Ballot:
@@ -153,15 +159,51 @@ def pair_ballot(sample: Sample, reference: str, new: str, names: str) -> Ballot:
 
 
 def ask_judges(
-    ballots: Sequence[Ballot], judges: Sequence[str], profile: Profile, complete: Complete
-) -> list[list[tuple[Verdict, str | None]]]:
-    """Each judge's verdict on each ballot, with the key of the answer it was read from (None: the call failed).
+    ballots: Sequence[Ballot], judges: Sequence[str], profile: Profile, complete: Complete, decide: Decide
+) -> list[list[Cast]]:
+    """The judges' verdicts on each ballot, in the order of `judges`: of all of them, or with the profile's
+    `early_stop` of the first ones, until `decide` has what it needs.
 
     A reply without a verdict is asked again up to `judge_retries` times; the last answer counts.
     """
-    seats = [(ballot, judge) for ballot in ballots for judge in judges]
-    requests = [judge_request(ballot, judge, profile) for ballot, judge in seats]
-    cast = [_read(response, profile.verdict_rule) for response in complete(requests)]
+    panels: list[list[Cast]] = [[] for _ in ballots]
+    while True:
+        wave = []  # so many judges of each ballot at once as must be asked in any case
+        for panel, ballot in zip(panels, ballots, strict=True):
+            verdicts = [cast.verdict for cast in panel]
+            few = fewest_votes(verdicts, len(judges), decide) if profile.early_stop else len(judges) - len(panel)
+            wave += [(panel, ballot, judge) for judge in judges[len(panel) :][:few]]
+        if not wave:
+            return panels
+        cast = _ask_seats([(ballot, judge) for _, ballot, judge in wave], profile, complete)
+        for (panel, _, _), one in zip(wave, cast, strict=True):
+            panel.append(one)
+
+
+def fewest_votes(verdicts: Sequence[str], size: int, decide: Decide) -> int:
+    """How many more of a panel of `size` judges must at least vote before there can be a decision; 0 where it stands.
+
+    >>> fewest_votes([], 3, unanimous), fewest_votes([], 3, majority), fewest_votes(["YES", "NO"], 3, majority)
+    (1, 2, 1)
+    """
+    rest = size - len(verdicts)
+    for more in range(rest):
+        if any(
+            decide([*verdicts, *[vote] * more, *["UNPARSED"] * (rest - more)]) is not None for vote in ("YES", "NO")
+        ):
+            return more
+    return rest
+
+
+def seated(panel: Sequence[Cast], size: int) -> list[str]:
+    """The verdicts of a panel of `size` judges; a judge who was not asked is one without a verdict."""
+    return [*(cast.verdict for cast in panel), *["UNPARSED"] * (size - len(panel))]
+
+
+def _ask_seats(seats: Sequence[tuple[Ballot, str]], profile: Profile, complete: Complete) -> list[Cast]:
+    """One verdict for each pair of a ballot and a judge."""
+    responses = complete([judge_request(ballot, judge, profile) for ballot, judge in seats])
+    cast = [_read(response, profile.verdict_rule) for response in responses]
     for attempt in range(1, profile.judge_retries + 1):
         again = [i for i, (verdict, key) in enumerate(cast) if verdict == "UNPARSED" and key is not None]
         if not again:
@@ -169,8 +211,7 @@ def ask_judges(
         responses = complete([judge_request(*seats[i], profile, attempt) for i in again])
         for i, response in zip(again, responses, strict=True):
             cast[i] = _read(response, profile.verdict_rule)
-    width = len(judges)
-    return [cast[start : start + width] for start in range(0, len(cast), width)]
+    return [Cast(judge, *read) for (_, judge), read in zip(seats, cast, strict=True)]
 
 
 def judge_request(ballot: Ballot, judge: str, profile: Profile, attempt: int = 0) -> Request:

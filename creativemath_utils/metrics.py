@@ -49,7 +49,8 @@ def collect_outcomes(
 ) -> pd.DataFrame:
     """The decisions on every solution, one row each, in the order of `solutions`.
 
-    Only votes of the panel `judges` count; one that is missing counts like one without a verdict. A sample without a
+    Only votes of the panel `judges` count; one that is missing (the judge was not asked, or the call failed) decides
+    like one without a verdict, and is not counted as one. A sample without a
     solution (blocked, refused, failed, or nothing in it) is not correct. With `judge_truncated` False a truncated
     answer stays undecided. Columns: OUTCOME_COLUMNS; `unparsed` is the number of votes without a verdict.
     Raises KitError for a solution of an unknown problem. Paper, Section 4.2.

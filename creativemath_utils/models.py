@@ -111,11 +111,13 @@ class Model(BaseModel):
     base_url: str | None = Field(default=None, pattern=r"^https?://")
     api_key_env: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")  # the name, never the key itself
     timeout_seconds: float = Field(default=600, gt=0)
+    batch: bool = False  # api: ask through the endpoint's batch interface, at half the price, within a day
     window: int | None = Field(default=None, gt=0)  # tokens, prompt and answer together
     price: Price | None = None
     parameters_b: float | None = None  # billions, for the memory estimate
     gpus: int = Field(default=0, ge=0)
     batch_size: int = Field(default=8, gt=0)
+    continuous: bool | None = None  # local, greedy: continuous batching; null: on a GPU, where a trial finds it faster
     device_map: str | None = None
     use_fast_tokenizer: bool = True
     trust_remote_code: bool = False
@@ -213,6 +215,8 @@ def read_model(name: str, fields: Any, where: str) -> Model:
             f"{where}: quantization: {model.quantization} is how a local model is loaded; of an endpoint say what it "
             "serves, such as Q4_K_M, or take it out"
         )
+    if model.batch and model.backend != "api":
+        raise KitError(f"{where}: batch is for backend api alone, this one is {model.backend}; take it out")
     return model
 
 

@@ -15,7 +15,7 @@ from tabulate import tabulate
 
 from creativemath_utils.agreement import common_novel_samples
 from creativemath_utils.backends import open_backend
-from creativemath_utils.curate import CHARACTERS_PER_TOKEN, load_corpus, run_samples, select_problems
+from creativemath_utils.curate import load_corpus, run_samples, select_problems
 from creativemath_utils.generate import generation_request, solution_from
 from creativemath_utils.judge import judge_pairs, judge_solutions
 from creativemath_utils.ledger import Ledgers
@@ -23,6 +23,7 @@ from creativemath_utils.metrics import collect_outcomes
 from creativemath_utils.models import Model
 from creativemath_utils.profile import Profile
 from creativemath_utils.records import KitError, Problem, Request, Response, Sample, Solution
+from creativemath_utils.spending import CHARACTERS_PER_TOKEN, Spending, cost_usd
 
 BASELINES = ("rules", "embedding")  # judges that are no language model: no tokens, no money
 HEADER = ("stage", "model", "calls", "answered", "input tokens", "output tokens, at most", "US dollars, at most")
@@ -65,11 +66,12 @@ def plan_text(profile: Profile) -> str:
         raise KitError("; ".join([str(error), *missing])) from None
     problems = select_problems(problems, profile.select)
     samples = run_samples(problems, profile)
+    everything = rehearse(profile.model_copy(update={"early_stop": False}), problems, samples)
     lines = [
         f"{profile.run}: {len(problems)} problems, {len(samples)} samples, "
         f"{len(profile.generators)} generators, {len(profile.judges)} judges",
         "",
-        _calls_table(profile, rehearse(profile, problems, samples)),
+        _calls_table(profile, everything),
         "",
         f"Tokens: one for {CHARACTERS_PER_TOKEN:g} characters. Judge calls that are not answered yet are counted as if "
         "every solution passed all stages; a run needs fewer. Money is for the calls without an answer.",
@@ -78,6 +80,11 @@ def plan_text(profile: Profile) -> str:
         lines.append(
             f"A reply without a verdict is asked again, up to {profile.judge_retries} times; that comes on top."
         )
+    if profile.early_stop:
+        lines.append(_saving_line(profile, everything, rehearse(profile, problems, samples)))
+    for limit in ("max_calls", "max_cost_usd"):
+        if (most := getattr(profile, limit)) is not None:
+            lines.append(f"The run stops before it passes {limit}: {most:g}.")
     lines += ["", *_memory_lines(profile)]
     if profile.offline:
         lines.append("offline: no model is asked; every answer must be in the recording")
@@ -108,8 +115,9 @@ def rehearse(profile: Profile, problems: Sequence[Problem], samples: Sequence[Sa
 
 def missing_things(profile: Profile) -> list[str]:
     """Everything that stands in the way of the first call, of all models at once."""
-    names = dict.fromkeys((*profile.generators, *profile.judges))
-    return [f"{name}: {line}" for name in names for line in open_backend(profile.model(name)).missing()]
+    account = Spending(profile.max_cost_usd, profile.max_calls)
+    models = [profile.model(name) for name in dict.fromkeys((*profile.generators, *profile.judges))]
+    return [f"{m.name}: {line}" for m in models for line in (*open_backend(m).missing(), *account.missing(m))]
 
 
 def _stand_in(sample: Sample, generator: str) -> Solution:
@@ -136,9 +144,27 @@ def _tokens_and_money(model: Model, requests: Sequence[Request]) -> tuple[int | 
     characters = sum(len(message["content"]) for request in requests for message in request.messages)
     input_tokens = round(characters / CHARACTERS_PER_TOKEN)
     output_tokens = sum(int(request.decoding.get("max_new_tokens") or 0) for request in requests)
-    if model.price is None:
-        return input_tokens, output_tokens, ""
-    return input_tokens, output_tokens, (input_tokens * model.price.input + output_tokens * model.price.output) / 1e6
+    usage = {"input_tokens": input_tokens, "output_tokens": output_tokens}
+    cost = cost_usd(model, usage, batch=model.batch)
+    return input_tokens, output_tokens, "" if cost is None else cost
+
+
+def _saving_line(profile: Profile, everything: Rehearsal, stopping: Rehearsal) -> str:
+    """What `early_stop` saves where judges agree: the calls and dollars that are left without it, and with it."""
+    totals = []
+    for rehearsal in (everything, stopping):
+        calls, dollars = 0, 0.0
+        for (_, name), requests in rehearsal.calls.items():
+            left = [request for key, request in requests.items() if key not in rehearsal.answered]
+            calls += len(left)
+            dollars += _tokens_and_money(profile.model(name), left)[2] or 0.0
+        totals.append((calls, dollars))
+    (calls, dollars), (fewer, cheaper) = totals
+    money = f", {dollars - cheaper:.2f} of {dollars:.2f} US dollars" if dollars else ""
+    return (
+        f"Early stop: where judges agree, {calls - fewer:,} of the {calls:,} calls left are not made{money}; more "
+        "where one says NO to correctness, fewer where votes on novelty are split."
+    )
 
 
 def _memory_lines(profile: Profile) -> list[str]:

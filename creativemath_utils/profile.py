@@ -61,6 +61,9 @@ class Profile(Strict):
     verdict_rule: Literal["strict", "release"] = "strict"
     judge_truncated: bool = True
     judge_retries: int = Field(default=0, ge=0)
+    early_stop: bool = False  # once the votes in hand decide, the other judges are not asked
+    max_cost_usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    max_calls: int | None = Field(default=None, gt=0)
     models: dict[str, Any] = {}
 
     # filled by load_profile

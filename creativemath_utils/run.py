@@ -20,6 +20,7 @@ from creativemath_utils.profile import Profile, load_profile
 from creativemath_utils.records import (
     STAGES,
     KitError,
+    Label,
     PairVote,
     Problem,
     Request,
@@ -74,6 +75,8 @@ class Run:
                 ledgers,
                 concurrency=self.profile.concurrency,
                 offline=self.profile.offline and not self.record,
+                max_cost_usd=self.profile.max_cost_usd,
+                max_calls=self.profile.max_calls,
             )
         return self._engine
 
@@ -109,6 +112,12 @@ class Run:
     def pair_votes(self) -> list[PairVote]:
         """The votes for Figure 6; none where notebook 03 had no pair to ask about."""
         return read_records(self.paths.pairs, PairVote, "run notebook 03 first (`make judge`)")
+
+    def labels(self) -> list[Label]:
+        """Reference labels: the kit's own for the demo, then a person's, which win."""
+        files = [self.paths.root / "data" / "demo" / "labels.jsonl"] if self.profile.corpus.source == "demo" else []
+        files.append(self.paths.root / "data" / "human" / "labels.jsonl")
+        return [label for file in files if file.is_file() for label in read_records(file, Label)]
 
     def wants(self, step: str) -> bool:
         """Whether a part of notebook 03 is wanted."""

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from loopback import Loopback, error
+from loopback import Loopback
 
 from creativemath_utils.engine import Engine, failure_summary
 from creativemath_utils.ledger import Ledger, Ledgers
@@ -137,11 +137,11 @@ def test_failures_are_summed_up_by_reason():
 
 
 def test_several_models_run_at_once(tmp_path):
-    stubs = {name: Stub(delay=0.2) for name in "abcd"}
-    started = time.monotonic()
+    order = []
+    stubs = {name: Stub(lambda r: order.append(r.model) or "answer", delay=0.01) for name in "abcd"}
     with make(tmp_path, stubs) as engine:
         engine.complete([request(i, name) for name in stubs for i in range(4)])
-    assert time.monotonic() - started < 4 * 4 * 0.2  # one after another
+    assert set(order[:4]) == set("abcd") and len(order) == 16  # the first answers are of all four
 
 
 def test_each_model_has_the_concurrency(tmp_path):
@@ -344,21 +344,3 @@ def test_ctrl_c_keeps_the_answers_and_says_how_to_go_on(tmp_path):
     assert 5 <= len(ledger) < 500
     assert sent - len(ledger) <= 2 + 2  # those in flight, and those that came in at that moment
     ledger.close()
-
-
-@pytest.mark.slow
-def test_a_soak_with_faults_ends_with_every_answer_once(tmp_path):
-    """2,000 calls, every fifth body refused at first in one way or another."""
-    faults = [error(500, "x"), error(429, "x"), error(503, "x")]
-
-    def script(call):
-        number = int(call.body["messages"][-1]["content"])
-        return faults[number % 3] if number % 5 == 0 and call.attempt < 2 else None
-
-    with Loopback(script, seconds=300) as loopback:
-        models = {"m": read_model("m", {"backend": "api", "id": "m", "base_url": loopback.url}, "test")}
-        with Engine(models, Ledgers(tmp_path), concurrency=50) as engine:
-            responses = engine.complete([request(i) for i in range(2000)])
-        assert texts(responses) == [f"echo {i}" for i in range(2000)]
-        assert len(loopback.calls) == 2000 + 2 * 400
-    assert (tmp_path / "generate.m.jsonl").read_bytes().count(b"\n") == 2000

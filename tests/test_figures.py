@@ -198,7 +198,7 @@ def test_names_do_not_cover_each_other():
 @pytest.mark.parametrize(
     ("similarity", "samples", "message"),
     [
-        (matrix("ab", {}), 3, "at least three models, there are 2"),
+        (matrix("ab", {}), 3, "three models or more and there are 2"),
         (matrix("abc", {}), 0, "no sample for which every model's solution is novel"),
         (matrix("abc", {}, other=np.nan), None, "no common sample with a verdict for a, b, c"),
         (matrix("abc", {("a", "b"): np.nan, ("a", "c"): np.nan}), None, "with a verdict for a;"),

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from creativemath_utils import judge
+from creativemath_utils import agreement, judge, metrics
 from creativemath_utils.judge import judge_pairs, judge_solutions, judgeable, majority, unanimous
 from creativemath_utils.models import Model
 from creativemath_utils.profile import Corpus, Profile
@@ -339,3 +339,103 @@ def test_nothing_in_common_no_pairs(common, models):
     solutions = [solution(generator=name) for name in models]
     assert judge_pairs(common, [Sample(PROBLEM, 1)], solutions, models, JUDGES, profile(), complete) == []
     assert not any(calls)
+
+
+# --- early stop -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "cast, size, correctness, novelty",
+    [
+        ("", 1, 1, 1),
+        ("", 2, 1, 1),  # one NO of two leaves at best a tie
+        ("", 3, 1, 2),
+        ("", 4, 1, 2),  # two NO of four leave at best a tie
+        ("", 5, 1, 3),
+        ("Y", 3, 1, 1),
+        ("N", 3, 0, 1),
+        ("?", 3, 1, 2),  # two more of a kind
+        ("YY", 3, 1, 0),
+        ("YN", 3, 0, 1),
+        ("?N", 3, 0, 1),
+        ("??", 3, 1, 1),  # nothing that the third can say decides, but it is asked: its vote is counted
+        ("YYN", 5, 0, 1),
+        ("Y??", 5, 1, 2),
+        ("YYY", 3, 0, 0),
+        ("YY?", 3, 0, 0),  # all have voted, correctness stays open
+    ],
+)
+def test_the_fewest_votes_that_can_decide(cast, size, correctness, novelty):
+    assert judge.fewest_votes(verdicts(cast), size, unanimous) == correctness
+    assert judge.fewest_votes(verdicts(cast), size, majority) == novelty
+
+
+@pytest.mark.parametrize(
+    "votes, wanted, calls",
+    [
+        ({"correctness": "NYY"}, "N", [1]),
+        ({"correctness": "YNY"}, "YN", [1, 1]),
+        ({"correctness": "?NY"}, "?N", [1, 1]),  # without a verdict nothing is decided
+        ({"correctness": "YY?"}, "YY?", [1, 1, 1]),
+        ({"correctness": "YYY", "coarse": "NNY"}, "YYY NN", [1, 1, 1, 2]),
+        ({"correctness": "YYY", "coarse": "YNN"}, "YYY YNN", [1, 1, 1, 2, 1]),
+        ({"correctness": "YYY", "coarse": "YYN", "fine": "YYN"}, "YYY YY YY", [1, 1, 1, 2, 2]),
+        ({"correctness": "YYY", "coarse": "Y?Y", "fine": "?NN"}, "YYY Y?Y ?NN", [1, 1, 1, 2, 1, 2, 1]),
+    ],
+)
+def test_once_the_votes_in_hand_decide_nobody_else_is_asked(votes, wanted, calls):
+    complete, asked = panel(**votes)
+    cast = run(complete, [solution()], early_stop=True)
+    by_stage = [[v for v in cast if v.stage == stage] for stage in votes]
+    assert [[v.verdict for v in stage] for stage in by_stage] == [verdicts(letters) for letters in wanted.split()]
+    assert all([v.judge for v in stage] == list(JUDGES[: len(stage)]) for stage in by_stage)
+    assert [len(call) for call in asked] == calls
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
+def test_early_stop_decides_as_all_judges_do(size):
+    """For all votes that a panel of that size can cast, and the metrics take from the rows what was decided."""
+    judges = tuple(f"j{i + 1}" for i in range(size))
+    alone = Problem("p", "IMO", "i", 2020, 1, None, None, "?", ("Only.",))
+    for letters in product("YN?", repeat=size):
+        stages = {"correctness": "Y" * size, "coarse": letters}
+        for stage_votes in (stages, {"correctness": letters, "coarse": letters}):
+            outcomes = []
+            for early_stop in (True, False):
+                one = solution(problem=alone)
+                votes = run(panel(**stage_votes)[0], [one], judges=judges, problem=alone, early_stop=early_stop)
+                frame = metrics.collect_outcomes([alone], [one], votes, judges)
+                outcomes.append(tuple(frame.loc[0, list(metrics.DECISIONS)]))
+            assert outcomes[0] == outcomes[1], letters
+
+
+def test_waves_put_all_ballots_together():
+    complete, calls = panel(correctness="YYY", coarse="NNN")
+    run(complete, [solution(f"{i}.", k=4) for i in range(5)], early_stop=True)
+    assert [len(call) for call in calls] == [5, 5, 5, 10]
+
+
+def test_a_reply_without_a_verdict_is_asked_again_before_the_next_judge():
+    complete, calls = by_attempt({"j1": "?N", "j2": "Y"})
+    cast = run(complete, [solution()], judges=("j1", "j2"), judge_retries=1, early_stop=True)
+    assert short(cast) == "correctness:j1=NO"
+    assert calls == [[("j1", 0)], [("j1", 1)]]
+
+
+def test_pairs_stop_early_too():
+    complete, _ = panel(pair="NNY")
+    solutions = [solution(f"By {name}.", generator=name) for name in "ab"]
+    early = profile(early_stop=True)
+    votes = judge_pairs([("p", 1)], [Sample(PROBLEM, 1)], solutions, ["a", "b"], JUDGES, early, complete)
+    assert [(v.judge, v.verdict) for v in votes] == [("j1", "NO"), ("j2", "NO")]
+    alike, undecided = agreement.similarity(votes, ["a", "b"], JUDGES, [("p", 1)])
+    assert (alike.loc["a", "b"], undecided.loc["a", "b"]) == (1, 0)
+
+
+def test_only_votes_that_were_cast_are_counted():
+    votes = run(panel(correctness="YN?")[0], [solution()], early_stop=True)
+    profiles = agreement.judge_profile(votes).set_index("judge")
+    assert list(profiles.index) == ["j1", "j2"] and profiles["UNPARSED"].sum() == 0
+    agreed = agreement.judge_agreement(votes)
+    assert agreed[["judge", "other", "both", "same"]].values.tolist() == [["j1", "j2", 1, 0]]
+    assert metrics.collect_outcomes([PROBLEM], [solution()], votes, JUDGES).loc[0, "unparsed"] == 0

@@ -108,6 +108,25 @@ def test_gpu_memory_of_local_models_is_shown(tmp_path):
     assert "Big: 16 GiB in bfloat16 on 2 GPUs" in plan_text(load_profile(file))
 
 
+def test_the_plan_shows_what_an_early_stop_saves(tmp_path):
+    """Two judges must agree on everything, so there is nothing to save; of three, a majority needs two."""
+    file = tmp_path / "planned.yaml"
+    for judges, saved in (("[free, rules]", "0 of the"), ("[free, rules, minilm]", "2 of the 10 calls")):
+        text = PROFILE.replace("[paid, free]", "[free]").replace("[free, rules]", judges)
+        file.write_text(f"{text}\nearly_stop: true\nlimit: 1\nmax_calls: 9", "utf-8")
+        said = plan_text(load_profile(file))
+        assert saved in said.partition("where judges agree, ")[2]
+        assert "before it passes max_calls: 9." in said
+
+
+def test_a_limit_on_money_needs_the_price_of_every_endpoint(tmp_path):
+    file = tmp_path / "planned.yaml"
+    file.write_text(f"{PROFILE}\nmax_cost_usd: 5", "utf-8")
+    assert [
+        line for line in missing_things(load_profile(file)) if line.startswith("free: max_cost_usd needs its price")
+    ]
+
+
 def test_a_plan_leaves_no_file_behind(profile):
     plan_text(profile)
     assert not profile.paths.folder.exists()

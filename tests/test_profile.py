@@ -52,6 +52,7 @@ def test_the_defaults_are_the_papers(load):
     assert loaded.compared == loaded.generators == ("qwen-coder-1.5b",)
     assert (loaded.concurrency, loaded.offline, loaded.limit, loaded.select) == (50, False, None, None)
     assert (loaded.verdict_rule, loaded.judge_truncated, loaded.judge_retries) == ("strict", True, 0)
+    assert (loaded.early_stop, loaded.max_cost_usd, loaded.max_calls) == (False, None, None)
     assert loaded.paths.problems == ROOT / "data" / "runs" / "mine" / "problems.jsonl"
 
 
@@ -182,6 +183,10 @@ def test_an_unknown_profile_is_named(name, hint):
         ({"limit": 0}, ": limit: Input should be greater than 0 (found 0)"),
         ({"concurrency": 1.5}, ": concurrency: Input should be a valid integer"),
         ({"offline": "maybe"}, ": offline: Input should be a valid boolean"),
+        ({"max_calls": 0}, ": max_calls: Input should be greater than 0"),
+        ({"max_cost_usd": -1}, ": max_cost_usd: Input should be greater than 0"),
+        ({"max_cost_usd": float("inf")}, ": max_cost_usd: Input should be a finite number"),  # no limit is no key
+        ({"early_stop": "maybe"}, ": early_stop: Input should be a valid boolean"),
         ({"verdict_rule": "loose"}, ": verdict_rule: Input should be 'strict' or 'release'"),
         ({"decoding": {"max_tokens": 9}}, ": decoding: unknown key 'max_tokens'; did you mean 'max_new_tokens'?"),
         ({"decoding": {"max_new_tokens": 0}}, ": decoding: max_new_tokens must be int from 1 on, found 0"),

@@ -7,11 +7,13 @@ where no further request can succeed. It knows nothing of ledgers, stages or run
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from pathlib import Path
 from typing import Protocol
 
 from creativemath_utils.models import Model
 from creativemath_utils.records import Request, Response
+from creativemath_utils.spending import Spending
 
 
 class Backend(Protocol):
@@ -34,12 +36,27 @@ class Backend(Protocol):
         ...
 
 
-def open_backend(model: Model, concurrency: int = 1) -> Backend:
-    """The backend of a model. Heavy packages are imported here, by the backend that needs them, and nowhere else."""
+def open_backend(
+    model: Model,
+    concurrency: int = 1,
+    *,
+    spending: Spending | None = None,
+    folder: Path | None = None,
+    kept: Callable[[str], bool] = lambda key: False,
+) -> Backend:
+    """The backend of a model. Heavy packages are imported here, by the backend that needs them, and nowhere else.
+
+    `spending` is the run's account, in which a backend of endpoints enters its calls. One that sends batches remembers
+    them in `folder`, until the answer of every key is `kept`.
+    """
+    if model.batch:
+        from creativemath_utils.backends.batch import BatchBackend
+
+        return BatchBackend(model, spending=spending, folder=folder, kept=kept)
     if model.backend == "api":
         from creativemath_utils.backends.api import ApiBackend
 
-        return ApiBackend(model, concurrency)
+        return ApiBackend(model, concurrency, spending=spending)
     if model.backend == "local":
         from creativemath_utils.backends.local import LocalBackend
 
