@@ -54,7 +54,7 @@ $(foreach setting,$(SETTINGS),$(eval $(setting)))
 comma  := ,
 DATA   := data/runs/$(RUN)
 RUNNER := $(LAUNCH) $(KIT) run --profile '$(PROFILE_FILE)'
-CODE   := $(wildcard creativemath_utils/*.py creativemath_utils/*.yaml creativemath_utils/backends/*.py \
+CODE   := $(wildcard creativemath_utils/*.py creativemath_utils/*.yaml creativemath_utils/*/*.py \
                      creativemath_utils/prompts/*.txt)
 ANSWERS := $(if $(RECORDING),$(wildcard $(RECORDING)/*.jsonl))
 
