@@ -75,7 +75,7 @@ analyze: figures/$(RUN)/comparison.md
 $(DATA)/problems.jsonl: notebooks/01_curate.ipynb $(PROFILE_FILE) $(CORPUS) $(CODE)
 	$(RUNNER) 01_curate
 
-GENERATE_NEEDS := notebooks/02_generate.ipynb $(DATA)/problems.jsonl $(ANSWERS)
+GENERATE_NEEDS := notebooks/02_generate.ipynb $(DATA)/problems.jsonl $(ANSWERS) $(wildcard data/human/edits.jsonl)
 JUDGE_NEEDS    := notebooks/03_judge.ipynb $(DATA)/problems.jsonl $(ANSWERS)
 
 ifneq ($(SHARED),)

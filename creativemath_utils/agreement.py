@@ -94,6 +94,28 @@ def similarity(
     return alike, undecided
 
 
+def asymmetry(
+    pair_votes: Iterable[PairVote], models: Sequence[str], judges: Sequence[str], samples: Sequence[tuple[str, int]]
+) -> pd.DataFrame:
+    """How often a pair of models comes out otherwise when the second is the reference: a row for each pair.
+
+    Columns first, second, both (samples decided in both directions), differing, differing_ratio (0..1, undefined over
+    an empty base). With pairs asked in one direction alone `both` is 0.
+    """
+    given = {(v.problem_id, v.k, v.reference_generator, v.generator, v.judge): v.verdict for v in pair_votes}
+    rows = []
+    for first, second in combinations(models, 2):
+        decided = [
+            [majority([given.get((*sample, *way, judge), "UNPARSED") for judge in judges])
+             for way in ((first, second), (second, first))]
+            for sample in samples
+        ]  # fmt: skip
+        clear = [pair for pair in decided if None not in pair]
+        differing = sum(there is not back for there, back in clear)
+        rows.append((first, second, len(clear), differing, differing / len(clear) if clear else float("nan")))
+    return pd.DataFrame(rows, columns=["first", "second", "both", "differing", "differing_ratio"])
+
+
 def similarity_ratio(alike: pd.DataFrame, undecided: pd.DataFrame | None = None) -> pd.DataFrame:
     """Similarity 0..1 of models from the counts of `similarity`, over the samples that were decided.
 

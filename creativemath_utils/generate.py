@@ -6,13 +6,14 @@ kept as it wrote it; what the judges will see has the talk around the solution t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from creativemath_utils.clean import strip_commentary
 from creativemath_utils.engine import Complete
 from creativemath_utils.profile import Profile
 from creativemath_utils.prompts import numbered, render
-from creativemath_utils.records import Request, Response, Sample, Solution, user_message
+from creativemath_utils.records import Edit, Request, Response, Sample, Solution, user_message
+from creativemath_utils.review import cut_out
 
 
 def generation_request(sample: Sample, generator: str, profile: Profile) -> Request:
@@ -31,23 +32,34 @@ def generation_request(sample: Sample, generator: str, profile: Profile) -> Requ
 
 
 def generate_solutions(
-    samples: Sequence[Sample], generators: Sequence[str], profile: Profile, complete: Complete
+    samples: Sequence[Sample],
+    generators: Sequence[str],
+    profile: Profile,
+    complete: Complete,
+    edits: Mapping[str, Edit] | None = None,
 ) -> dict[str, list[Solution]]:
     """Each generator's solutions to all samples, in the samples' order. One call a sample and generator.
 
+    `edits`, by the key of an answer, are a person's corrections of what judges see of it (`review.py`).
     A call that failed for good gives a Solution of status `failed` with an empty text.
     """
     asked = [(name, sample) for name in generators for sample in samples]
     responses = complete([generation_request(sample, name, profile) for name, sample in asked])
     solutions: dict[str, list[Solution]] = {name: [] for name in generators}
     for (name, sample), response in zip(asked, responses, strict=True):
-        solutions[name].append(solution_from(sample, name, response))
+        solutions[name].append(solution_from(sample, name, response, edits))
     return solutions
 
 
-def solution_from(sample: Sample, generator: str, response: Response) -> Solution:
+def solution_from(
+    sample: Sample, generator: str, response: Response, edits: Mapping[str, Edit] | None = None
+) -> Solution:
     """The solution in a reply: the text as it came, and as the judges will see it."""
-    solution, removed = strip_commentary(response.text)
+    if edits and response.key in edits:
+        solution = edits[response.key].solution
+        removed = cut_out(response.text, solution)
+    else:
+        solution, removed = strip_commentary(response.text)
     return Solution(
         problem_id=sample.problem.problem_id,
         k=sample.k,

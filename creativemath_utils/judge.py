@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from creativemath_utils.engine import Complete
@@ -71,6 +72,13 @@ def majority(verdicts: Sequence[str]) -> bool | None:
     return False if verdicts and 2 * (yes + missing) <= len(verdicts) else None
 
 
+def any_yes(verdicts: Sequence[str]) -> bool | None:
+    """By one judge's word: True as soon as one says YES, False when all say NO. Not the paper's; to compare."""
+    if "YES" in verdicts:
+        return True
+    return False if verdicts and all(verdict == "NO" for verdict in verdicts) else None
+
+
 def judgeable(solution: Solution, judge_truncated: bool = True) -> bool:
     """Whether there is a solution to judge: an answer that was blocked, refused or failed is none."""
     usable = solution.status == "ok" or (solution.status == "truncated" and judge_truncated)
@@ -116,15 +124,16 @@ def judge_pairs(
 ) -> list[PairVote]:
     """For each pair of models i < j and each common sample: is j's solution novel beside i's? Figure 6.
 
-    `common` are the (problem_id, k) for which every one of `models` has a novel solution.
+    With the profile's `both_directions` also the other way round: is i's novel beside j's? `common` are the
+    (problem_id, k) for which every one of `models` has a novel solution.
     """
     sample_of = {(sample.problem.problem_id, sample.k): sample for sample in samples}
     solution_of = {(s.problem_id, s.k, s.generator): s for s in solutions}
     asked, ballots = [], []
     wanted = set(common)
     for problem_id, k in (place for place in sample_of if place in wanted):  # in the order of the run's samples
-        for index, reference in enumerate(models):
-            for generator in models[index + 1 :]:
+        for pair in combinations(models, 2):
+            for reference, generator in (pair, pair[::-1])[: 2 if profile.both_directions else 1]:
                 shown = solution_of[problem_id, k, reference].solution
                 new = solution_of[problem_id, k, generator].solution
                 asked.append((problem_id, k, reference, generator))
@@ -133,14 +142,19 @@ def judge_pairs(
     return [PairVote(*names, *cast) for names, panel in zip(asked, panels, strict=True) for cast in panel]
 
 
-def stage_ballot(stage: str, sample: Sample, solution: Solution) -> Ballot:
-    """The question of a stage about one solution. Paper, Figure 5."""
+def stage_references(stage: str, sample: Sample) -> tuple[str, ...]:
+    """The human solutions that a stage sets beside the new one."""
     texts = sample.problem.solutions
-    references = {
+    return {
         "correctness": texts[:REFERENCES_FOR_CORRECTNESS],
         "coarse": texts[: sample.k],
         "fine": texts[sample.k :],
     }[stage]
+
+
+def stage_ballot(stage: str, sample: Sample, solution: Solution, references: Sequence[str] | None = None) -> Ballot:
+    """The question of a stage about one solution; `references` in another order than the usual. Paper, Figure 5."""
+    references = stage_references(stage, sample) if references is None else references
     prompt = render(
         "correctness" if stage == "correctness" else "novelty",
         problem=sample.problem.statement,
@@ -203,14 +217,14 @@ def seated(panel: Sequence[Cast], size: int) -> list[str]:
 def _ask_seats(seats: Sequence[tuple[Ballot, str]], profile: Profile, complete: Complete) -> list[Cast]:
     """One verdict for each pair of a ballot and a judge."""
     responses = complete([judge_request(ballot, judge, profile) for ballot, judge in seats])
-    cast = [_read(response, profile.verdict_rule) for response in responses]
+    cast = [read_vote(response, profile.verdict_rule) for response in responses]
     for attempt in range(1, profile.judge_retries + 1):
         again = [i for i, (verdict, key) in enumerate(cast) if verdict == "UNPARSED" and key is not None]
         if not again:
             break
         responses = complete([judge_request(*seats[i], profile, attempt) for i in again])
         for i, response in zip(again, responses, strict=True):
-            cast[i] = _read(response, profile.verdict_rule)
+            cast[i] = read_vote(response, profile.verdict_rule)
     return [Cast(judge, *read) for (_, judge), read in zip(seats, cast, strict=True)]
 
 
@@ -237,8 +251,8 @@ def _slots(stage: str, sample: Sample, references: Iterable[str], solution: str)
     }
 
 
-def _read(response: Response, rule: str) -> tuple[Verdict, str | None]:
-    """The verdict in a reply. A call that failed, or an answer that was blocked or refused, holds none."""
+def read_vote(response: Response, rule: str) -> tuple[Verdict, str | None]:
+    """The verdict in a reply, and its key. A call that failed, or an answer blocked or refused, holds none."""
     if response.status == "failed":
         return "UNPARSED", None
     if response.status in ("blocked", "refused"):

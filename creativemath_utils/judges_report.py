@@ -1,15 +1,19 @@
-"""judges.md of a run: how its judges and its panel stand beside reference labels, and how far judges agree."""
+"""judges.md of a run: its judges and its panel beside reference labels, among themselves, and under other rules."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from creativemath_utils.records import Label, Solution, Vote
+from creativemath_utils.metrics import RATIOS, percent
+from creativemath_utils.records import Label, Problem, Recheck, Response, Solution, Vote
 from creativemath_utils.reliability import judges_against_labels, judges_among_themselves, panel_against_labels
+from creativemath_utils.sensitivity import own_family, panel_variants, rule_differences
+from creativemath_utils.stability import flips
 from creativemath_utils.store import write_atomic
 from creativemath_utils.table_formats import RunInfo, pipe_table, plain_markdown
 
@@ -33,47 +37,142 @@ HEADER = (
 )
 
 
-def write_judges_report(
-    outcomes: pd.DataFrame,
-    solutions: Sequence[Solution],
-    votes: Sequence[Vote],
-    labels: Sequence[Label],
-    folder: Path,
-    info: RunInfo,
-) -> Path:
+@dataclass(frozen=True)
+class PanelRecord:
+    """All that a panel has left behind: what was judged, the votes, the replies by key, and labels to hold it against.
+
+    `families` gives the family of generators and judges by name, where one is known.
+    """
+
+    problems: Sequence[Problem]
+    solutions: Sequence[Solution]
+    votes: Sequence[Vote]
+    labels: Sequence[Label]
+    judges: Sequence[str]
+    families: Mapping[str, str | None]
+    reply_of: Callable[[str], Response | None]
+    judge_truncated: bool = True
+    rechecks: Sequence[Recheck] = ()
+
+
+def write_judges_report(record: PanelRecord, outcomes: pd.DataFrame, folder: Path, info: RunInfo) -> Path:
     """Write judges.md into `folder`; its path. Ratios in percent, kappa and alpha from -1 to 1 with 95 % intervals."""
-    parts = [f"# The judges of {plain_markdown(info.run)}", *map(plain_markdown, info.notes)]
-    judges = judges_against_labels(votes, solutions, labels)
-    if len(judges):
-        panel = panel_against_labels(outcomes, solutions, labels)
-        named = [
-            [plain_markdown(info.judges.get(r["judge"], r["judge"])), r["stage"], *_cells(r)] for r in _rows(judges)
-        ]
-        parts += [
-            "## Beside reference labels",
-            ABOUT_LABELS,
-            "Each judge, by stage. Kappa (Cohen) is agreement beyond chance: 0 is none, 1 is full; n/a where one side "
-            "always says the same.",
-            pipe_table(named, ["Judge", "Stage", *HEADER]),
-            "The panel: correct by all judges, novel by the majority; novelty is asked only of what the panel found "
-            "correct.",
-            pipe_table([[r["decision"], *_cells(r)] for r in _rows(panel)], ["Decision", *HEADER]),
-        ]
-    else:
-        parts += ["## Beside reference labels", "No solution of this run has a label."]
-    among = [
-        [r["stage"], r["judges"], r["solutions"], _interval(r["alpha"], r["alpha_low"], r["alpha_high"])]
-        for r in _rows(judges_among_themselves(votes))
-    ]
-    parts += [
-        "## Among themselves",
-        "Krippendorff's alpha over solutions with two verdicts or more: 0 is chance, 1 is full agreement; the interval "
-        "is by resampling problems, since samples of one problem are not independent.",
-        pipe_table(among, ["Stage", "Judges", "Solutions", "Alpha (95 % interval)"]),
+    shown = {name: plain_markdown(label) for name, label in info.judges.items()}
+    parts = [
+        f"# The judges of {plain_markdown(info.run)}",
+        *map(plain_markdown, info.notes),
+        *_beside_labels(record, outcomes, shown),
+        *_among_themselves(record),
+        *_under_other_rules(record, shown),
+        *_asked_again(record, shown),
+        *_own_family(record, shown),
+        *_as_the_release_reads(record, shown),
     ]
     path = Path(folder) / "judges.md"
     write_atomic(path, ("\n\n".join(parts) + "\n").encode("utf-8", "replace"))
     return path
+
+
+def _beside_labels(record: PanelRecord, outcomes: pd.DataFrame, shown: Mapping[str, str]) -> list[str]:
+    judges = judges_against_labels(record.votes, record.solutions, record.labels)
+    if judges.empty:
+        return ["## Beside reference labels", "No solution of this run has a label."]
+    panel = panel_against_labels(outcomes, record.solutions, record.labels)
+    named = [[shown.get(r["judge"], r["judge"]), r["stage"], *_cells(r)] for r in _rows(judges)]
+    return [
+        "## Beside reference labels",
+        ABOUT_LABELS,
+        "Each judge, by stage. Kappa (Cohen) is agreement beyond chance: 0 is none, 1 is full; n/a where one side "
+        "always says the same.",
+        pipe_table(named, ["Judge", "Stage", *HEADER]),
+        "The panel: correct by all judges, novel by the majority; novelty is asked only of what the panel found "
+        "correct. Here a label says correct only if the steps hold, too.",
+        pipe_table([[r["decision"], *_cells(r)] for r in _rows(panel)], ["Decision", *HEADER]),
+    ]
+
+
+def _among_themselves(record: PanelRecord) -> list[str]:
+    rows = [
+        [r["stage"], r["judges"], r["solutions"], _interval(r["alpha"], r["alpha_low"], r["alpha_high"])]
+        for r in _rows(judges_among_themselves(record.votes))
+    ]
+    return [
+        "## Among themselves",
+        "Krippendorff's alpha over solutions with two verdicts or more: 0 is chance, 1 is full agreement; the interval "
+        "is by resampling problems, since samples of one problem are not independent.",
+        pipe_table(rows, ["Stage", "Judges", "Solutions", "Alpha (95 % interval)"]),
+    ]
+
+
+def _under_other_rules(record: PanelRecord, shown: Mapping[str, str]) -> list[str]:
+    variants = panel_variants(record.problems, record.solutions, record.votes, record.judges, record.judge_truncated)
+    left_out = {f"without {name}": f"without {label}" for name, label in shown.items()}
+    ratios = ("correctness_ratio", "novelty_ratio", "novelty_to_correctness_ratio", "novel_unknown_ratio")
+    rows = [
+        [
+            left_out.get(r["variant"], r["variant"]),
+            *(_share(r[over], r[base]) for over, base in map(RATIOS.get, ratios)),
+            r["undecided"],
+        ]
+        for r in _rows(variants)
+    ]
+    return [
+        "## Under other rules, and with a judge left out",
+        "All generators together, in percent (counts). Novelty was asked only of what passed under the rules of the "
+        "run: what a laxer rule lets through has no votes there, and is undecided.",
+        pipe_table(rows, ["Panel", "C", "N", "N/C", "Nu", "Undecided"]),
+    ]
+
+
+def _asked_again(record: PanelRecord, shown: Mapping[str, str]) -> list[str]:
+    table = flips(record.rechecks)
+    if table.empty:
+        return []
+    rows = [
+        [r["kind"], shown.get(r["judge"], r["judge"]), r["asked"], _share(r["flipped"], r["clear"])]
+        for r in _rows(table)
+    ]
+    return [
+        "## Asked a second time",
+        "The same question again, with its references shuffled, and with the two solutions of a pair swapped: the "
+        "share of verdicts that turned round, in percent, of those that were clear both times.",
+        pipe_table(rows, ["Question", "Judge", "Asked", "Turned round"]),
+    ]
+
+
+def _own_family(record: PanelRecord, shown: Mapping[str, str]) -> list[str]:
+    found = own_family(record.votes, record.families)
+    if found.empty:
+        return []
+    rows = [
+        [
+            shown.get(r["judge"], r["judge"]),
+            r["stage"],
+            plain_markdown(r["family"]) if r["kin"] else f"not {plain_markdown(r['family'])}",
+            _share(r["yes"], r["solutions"]),
+            _share(r["others_yes"], r["others_votes"]),
+        ]
+        for r in _rows(found)
+    ]
+    return [
+        "## Judges of their own family",
+        "Share of YES in percent (votes): a judge on solutions by models of its own family and on the others, beside "
+        "the other judges' votes on the same solutions. Solutions differ in quality, so compare along a row first.",
+        pipe_table(rows, ["Judge", "Stage", "Solutions by", "This judge says YES", "The others say YES"]),
+    ]
+
+
+def _as_the_release_reads(record: PanelRecord, shown: Mapping[str, str]) -> list[str]:
+    rows = [
+        [shown.get(r["judge"], r["judge"]), r["stage"], r["strict"], r["release"], r["replies"]]
+        for r in _rows(rule_differences(record.votes, record.reply_of))
+    ]
+    about = (
+        "The released code takes any upper-case YES in a reply for YES and all else for NO; the strict rule wants a "
+        "verdict and knows a third state."
+    )
+    table = [pipe_table(rows, ["Judge", "Stage", "Strict", "Released", "Replies"])] if rows else []
+    return ["## Replies that the released rule reads otherwise", about, *(table or ["No reply of this run differs."])]
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -84,6 +183,11 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
     counts = [str(row[name]) for name in ("labelled", *COUNTS)]
     ratios = ["n/a" if row[name] is None else f"{100 * row[name]:.1f}" for name in ("precision", "recall")]
     return [*counts, *ratios, _interval(row["kappa"], row["kappa_low"], row["kappa_high"])]
+
+
+def _share(numerator: int, denominator: int) -> str:
+    """Percent with its counts; n/a over an empty base."""
+    return f"{percent(numerator, denominator) or 'n/a'} ({numerator}/{denominator})"
 
 
 def _interval(value: float | None, low: float | None, high: float | None) -> str:

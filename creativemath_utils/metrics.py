@@ -21,7 +21,7 @@ from typing import Any
 
 import pandas as pd
 
-from creativemath_utils.judge import judgeable, majority, unanimous
+from creativemath_utils.judge import Decide, judgeable, majority, unanimous
 from creativemath_utils.records import CATEGORIES, COMPETITIONS, STATUSES, KitError, Problem, Solution, Vote
 
 DECISIONS = ("correct", "novel", "novel_unknown")
@@ -46,13 +46,16 @@ def collect_outcomes(
     votes: Iterable[Vote],
     judges: Sequence[str],
     judge_truncated: bool = True,
+    correct_by: Decide = unanimous,
+    novel_by: Decide = majority,
 ) -> pd.DataFrame:
     """The decisions on every solution, one row each, in the order of `solutions`.
 
-    Only votes of the panel `judges` count; one that is missing (the judge was not asked, or the call failed) decides
-    like one without a verdict, and is not counted as one. A sample without a
-    solution (blocked, refused, failed, or nothing in it) is not correct. With `judge_truncated` False a truncated
-    answer stays undecided. Columns: OUTCOME_COLUMNS; `unparsed` is the number of votes without a verdict.
+    `correct_by` and `novel_by` are the rules of the panel, by default the paper's. Only votes of the panel `judges`
+    count; one that is missing (the judge was not asked, or the call failed) decides like one without a verdict, and is
+    not counted as one. A sample without a solution (blocked, refused, failed, or nothing in it) is not correct. With
+    `judge_truncated` False a truncated answer stays undecided. Columns: OUTCOME_COLUMNS; `unparsed` is the number of
+    votes without a verdict.
     Raises KitError for a solution of an unknown problem. Paper, Section 4.2.
     """
     problem_of = {problem.problem_id: problem for problem in problems}
@@ -70,7 +73,7 @@ def collect_outcomes(
             )
         problem = problem_of[solution.problem_id]
         given = verdicts.get((solution.generator, solution.problem_id, solution.k), {})
-        correct, novel, novel_unknown = _decide(solution, given, judges, judge_truncated)
+        correct, novel, novel_unknown = _decide(solution, given, judges, judge_truncated, correct_by, novel_by)
         rows.append(
             {
                 "problem_id": solution.problem_id,
@@ -93,7 +96,12 @@ def collect_outcomes(
 
 
 def _decide(
-    solution: Solution, given: Mapping[tuple[str, str], str], judges: Sequence[str], judge_truncated: bool
+    solution: Solution,
+    given: Mapping[tuple[str, str], str],
+    judges: Sequence[str],
+    judge_truncated: bool,
+    correct_by: Decide,
+    novel_by: Decide,
 ) -> tuple[bool | None, bool | None, bool | None]:
     """The three decisions on one solution; each is asked only of what passed the one before."""
 
@@ -105,10 +113,10 @@ def _decide(
     elif not judgeable(solution):
         correct = False
     else:
-        correct = unanimous(panel("correctness"))
-    novel = majority(panel("coarse")) if correct else correct
+        correct = correct_by(panel("correctness"))
+    novel = novel_by(panel("coarse")) if correct else correct
     if novel and solution.k < solution.n:
-        return correct, novel, majority(panel("fine"))
+        return correct, novel, novel_by(panel("fine"))
     return correct, novel, novel  # with k = n no human solution is left to compare with
 
 

@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from creativemath_utils.records import KitError
 
 NAME = re.compile(r"[A-Za-z0-9._-]+")
-RESERVED = ("pairs",)  # votes/pairs.jsonl holds the votes on pairs of models
+RESERVED = ("pairs", "stability")  # votes/pairs.jsonl holds the votes on pairs of models, stability.jsonl others
 # What decoding may say, of what type, from which least value. A backend that takes less of it says so.
 DECODING: dict[str, tuple[type | tuple[type, ...], float | None]] = {
     "max_new_tokens": (int, 1),

@@ -23,6 +23,7 @@ from creativemath_utils.metrics import collect_outcomes
 from creativemath_utils.models import Model
 from creativemath_utils.profile import Profile
 from creativemath_utils.records import KitError, Problem, Request, Response, Sample, Solution
+from creativemath_utils.review import read_edits
 from creativemath_utils.spending import CHARACTERS_PER_TOKEN, Spending, cost_usd
 
 BASELINES = ("rules", "embedding")  # judges that are no language model: no tokens, no money
@@ -97,13 +98,13 @@ def plan_text(profile: Profile) -> str:
 
 def rehearse(profile: Profile, problems: Sequence[Problem], samples: Sequence[Sample]) -> Rehearsal:
     """Go through the stages without asking anything. Every call that the run could make is counted."""
-    rehearsal = Rehearsal(Ledgers(profile.paths.responses, profile.recording_path))
+    rehearsal, edits = Rehearsal(Ledgers(profile.paths.responses, profile.recording_path)), read_edits()
     try:
         solutions = []
         for name in profile.generators:
             for sample in samples:
                 answer = rehearsal.recorded(generation_request(sample, name, profile), "generate")
-                solutions.append(solution_from(sample, name, answer) if answer else _stand_in(sample, name))
+                solutions.append(solution_from(sample, name, answer, edits) if answer else _stand_in(sample, name))
         votes = judge_solutions(samples, solutions, profile.judges, profile, rehearsal.complete)
         outcomes = collect_outcomes(problems, solutions, votes, profile.judges, profile.judge_truncated)
         common = common_novel_samples(outcomes, profile.compared)

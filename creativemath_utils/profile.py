@@ -61,6 +61,8 @@ class Profile(Strict):
     verdict_rule: Literal["strict", "release"] = "strict"
     judge_truncated: bool = True
     judge_retries: int = Field(default=0, ge=0)
+    both_directions: bool = False  # Figure 6: each pair of models is asked both ways, and the difference is shown
+    stability: int = Field(default=0, ge=0)  # so many questions are put to the judges a second time, in each of 3 ways
     early_stop: bool = False  # once the votes in hand decide, the other judges are not asked
     max_cost_usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     max_calls: int | None = Field(default=None, gt=0)

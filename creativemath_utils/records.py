@@ -184,6 +184,35 @@ class PairVote:
 
 
 @dataclass(frozen=True)
+class Edit:
+    """A person's version of what judges see of one answer, by the answer's key. It wins over the rules of `clean`."""
+
+    key: str
+    solution: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Recheck:
+    """A judge's verdict on a question put a second time, in one of three ways, beside the first.
+
+    `kind`: again (the same question), shuffled (its references in another order), swapped (the two solutions of a pair
+    change places). `reference_generator` is that of a pair, else None.
+    """
+
+    kind: str
+    stage: str
+    problem_id: str
+    k: int
+    reference_generator: str | None
+    generator: str
+    judge: str
+    before: Verdict
+    after: Verdict
+    key: str | None  # of the second answer; None where the call failed
+
+
+@dataclass(frozen=True)
 class Label:
     """What a careful reader says of one generated solution; `key` is that of the answer which was read.
 

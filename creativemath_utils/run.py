@@ -23,6 +23,7 @@ from creativemath_utils.records import (
     Label,
     PairVote,
     Problem,
+    Recheck,
     Request,
     Sample,
     Solution,
@@ -112,6 +113,17 @@ class Run:
     def pair_votes(self) -> list[PairVote]:
         """The votes for Figure 6; none where notebook 03 had no pair to ask about."""
         return read_records(self.paths.pairs, PairVote, "run notebook 03 first (`make judge`)")
+
+    def rechecks(self) -> list[Recheck]:
+        """What judges said when asked a second time; none where the profile does not want that."""
+        if not self.profile.stability:
+            return []
+        return read_records(self.paths.stability, Recheck, "run notebook 03 first (`make judge`)")
+
+    @property
+    def families(self) -> dict[str, str | None]:
+        """The family of each generator and judge, where the table of models gives one."""
+        return {name: self.profile.model(name).family for name in (*self.profile.generators, *self.profile.judges)}
 
     def labels(self) -> list[Label]:
         """Reference labels: the kit's own for the demo, then a person's, which win."""

@@ -55,6 +55,10 @@ class RunPaths:
     def pairs(self) -> Path:
         return self.folder / "votes" / "pairs.jsonl"
 
+    @property
+    def stability(self) -> Path:
+        return self.folder / "votes" / "stability.jsonl"
+
     def solutions(self, generator: str) -> Path:
         return self.folder / "solutions" / f"{generator}.jsonl"
 

@@ -81,3 +81,18 @@ def test_judge_agreement_counts_only_where_both_gave_a_verdict():
     never = agreement.judge_agreement(votes_of({"coarse": "Y?N"})).set_index(["judge", "other"])
     assert pd.isna(never.loc[("a", "b"), "agreement_ratio"])
     assert agreement.judge_agreement([]).empty
+
+
+def test_asymmetry_of_pairs_asked_both_ways():
+    """Of three samples: alike both ways, alike one way only, open one way."""
+    samples = [("p", 1), ("p", 2), ("p", 3)]
+    there = [("NNN", "NNN"), ("NNN", "YYN"), ("NN?", "Y??")]
+    votes = [
+        vote
+        for sample, (forth, back) in zip(samples, there, strict=True)
+        for vote in pair_votes(forth, "x", "y", sample) + pair_votes(back, "y", "x", sample)
+    ]
+    assert agreement.asymmetry(votes, ["x", "y"], JUDGES, samples).to_numpy().tolist() == [["x", "y", 2, 1, 0.5]]
+    one_way = pair_votes("NNN", "x", "y", ("p", 1))
+    (row,) = agreement.asymmetry(one_way, ["x", "y"], JUDGES, samples).to_dict("records")
+    assert (row["both"], row["differing"]) == (0, 0) and pd.isna(row["differing_ratio"])

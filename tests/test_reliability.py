@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
-from creativemath_utils.judges_report import write_judges_report
-from creativemath_utils.records import Label, Solution, Vote
+from creativemath_utils.judges_report import PanelRecord, write_judges_report
+from creativemath_utils.records import Label, Problem, Recheck, Solution, Vote
 from creativemath_utils.reliability import (
     against,
     judges_against_labels,
@@ -104,10 +106,15 @@ def test_the_interval_follows_from_the_seed():
 def test_the_report_says_where_there_is_no_label(tmp_path):
     outcomes = pd.DataFrame(columns=["problem_id", "k", "generator", "correct", "novel", "novel_unknown"])
     info = RunInfo("my_run", {"j": "Judge_J"}, "strict", notes=("Judge_J says YES.",))
-    text = write_judges_report(outcomes, [], [vote(1, "j", Y)], [], tmp_path, info).read_text("utf-8")
+    problem = Problem("p", "IMO", "p", None, 1, None, None, "1 + 1?", ("Two.",) * 9)
+    record = PanelRecord([problem], [solution(1, "a")], [vote(1, "j", Y)], [], ["j"], {}, lambda key: None)
+    text = write_judges_report(record, outcomes, tmp_path, info).read_text("utf-8")
     assert "# The judges of my\\_run" in text and "No solution of this run has a label." in text
-    with_labels = write_judges_report(
-        outcomes, [solution(1, "a")], [vote(1, "j", Y)], [label(1, "a", True, True)], tmp_path, info
-    ).read_text("utf-8")
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in with_labels.splitlines()]
+    assert "No reply of this run differs." in text and "own family" not in text
+    record = replace(record, labels=[label(1, "a", True, True)])
+    text = write_judges_report(record, outcomes, tmp_path, info).read_text("utf-8")
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()]
     assert ["Judge\\_J", "correctness", "1", "1", "0", "0", "0", "0", "100.0", "100.0", "n/a"] in cells
+    record = replace(record, rechecks=[Recheck("again", "coarse", "p", 1, None, "m", "j", Y, N, "key")])
+    text = write_judges_report(record, outcomes, tmp_path, info).read_text("utf-8")
+    assert "| again      | Judge\\_J | 1       | 100.00 (1/1)   |" in text

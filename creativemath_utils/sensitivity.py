@@ -1,0 +1,95 @@
+"""How much of a result hangs on one judge, on the rule of the panel, on the rule by which replies are read, or on kin.
+
+Everything here is computed from votes and replies that are there; nothing is asked again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import pandas as pd
+
+from creativemath_utils.judge import any_yes, majority, unanimous
+from creativemath_utils.metrics import collect_outcomes, summarize
+from creativemath_utils.parsing import parse_verdict
+from creativemath_utils.records import STAGES, Problem, Response, Solution, Vote
+
+RULES = {  # name -> rules for correctness and for novelty
+    "as in the paper: correct by all, novel by the majority": (unanimous, majority),
+    "correct by the majority": (majority, majority),
+    "correct by any one": (any_yes, majority),
+    "novel by all": (unanimous, unanimous),
+    "novel by any one": (unanimous, any_yes),
+}
+
+
+def panel_variants(
+    problems: Sequence[Problem],
+    solutions: Sequence[Solution],
+    votes: Sequence[Vote],
+    judges: Sequence[str],
+    judge_truncated: bool = True,
+) -> pd.DataFrame:
+    """The run's counts and ratios under other rules of the panel, and with each judge left out; a row a variant.
+
+    Columns variant and those of `metrics.summarize`. Later stages were asked only of what passed under the rules of the
+    run, so what a laxer rule lets through has no votes there: those samples are undecided, and counted as that.
+    """
+    panels = [(name, judges, rules) for name, rules in RULES.items()]
+    if len(judges) > 1:
+        paper = RULES[next(iter(RULES))]
+        panels += [(f"without {out}", [j for j in judges if j != out], paper) for out in judges]
+    rows = []
+    for name, seated, (correct_by, novel_by) in panels:
+        outcomes = collect_outcomes(problems, solutions, votes, seated, judge_truncated, correct_by, novel_by)
+        rows.append({"variant": name, **summarize(outcomes).iloc[0]})
+    return pd.DataFrame(rows)
+
+
+def rule_differences(votes: Iterable[Vote], reply_of: Callable[[str], Response | None]) -> pd.DataFrame:
+    """Where the released rule (any upper-case YES is YES, all else NO) reads a reply otherwise than the strict one.
+
+    Columns judge, stage, strict, release, replies: one row for each kind of difference that occurs. A vote whose reply
+    is not in the ledger any more is left out.
+    """
+    counts: Counter[tuple[str, str, str, str]] = Counter()
+    for vote in votes:
+        reply = reply_of(vote.key) if vote.key else None
+        if reply is not None and reply.status in ("ok", "truncated"):
+            finish = "length" if reply.status == "truncated" else reply.finish_reason or "stop"
+            strict, release = (parse_verdict(reply.text, finish, rule) for rule in ("strict", "release"))
+            counts[vote.judge, vote.stage, strict, release] += strict != release
+    rows = [(*kind, count) for kind, count in sorted(counts.items()) if count]
+    return pd.DataFrame(rows, columns=["judge", "stage", "strict", "release", "replies"])
+
+
+def own_family(votes: Sequence[Vote], families: Mapping[str, str | None]) -> pd.DataFrame:
+    """Votes of judges on solutions of their own family, beside the other judges' votes on the same solutions.
+
+    `families` gives the family of generators and judges by name. Columns judge, family, stage, kin (whether the
+    solutions are of its family), solutions, yes (of this judge), others_votes, others_yes. Votes without a verdict are
+    left out. A judge without a family, or with no kin among the generators, has no row.
+    """
+    clear = [v for v in votes if v.verdict != "UNPARSED"]
+    by_solution: dict[tuple, dict[str, str]] = {}
+    for vote in clear:
+        by_solution.setdefault((vote.stage, vote.problem_id, vote.k, vote.generator), {})[vote.judge] = vote.verdict
+    kin_of = {judge: families.get(judge) for judge in dict.fromkeys(v.judge for v in clear)}
+    generators = {families.get(v.generator) for v in clear}
+    rows = []
+    for judge, family in kin_of.items():
+        if family is None or family not in generators:
+            continue
+        for stage in STAGES:
+            for kin in (True, False):
+                seen = [
+                    verdicts
+                    for (at, _, _, generator), verdicts in by_solution.items()
+                    if at == stage and judge in verdicts and (families.get(generator) == family) is kin
+                ]
+                others = [verdict for verdicts in seen for name, verdict in verdicts.items() if name != judge]
+                yes = sum(verdicts[judge] == "YES" for verdicts in seen)
+                rows.append((judge, family, stage, kin, len(seen), yes, len(others), others.count("YES")))
+    names = ["judge", "family", "stage", "kin", "solutions", "yes", "others_votes", "others_yes"]
+    return pd.DataFrame(rows, columns=names)
