@@ -7,8 +7,9 @@ are left are never fewer than those of the run, which ends early for each soluti
 
 from __future__ import annotations
 
+import contextlib
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tabulate import tabulate
@@ -25,9 +26,10 @@ from creativemath_utils.profile import Profile
 from creativemath_utils.records import KitError, Problem, Request, Response, Sample, Solution
 from creativemath_utils.review import read_edits
 from creativemath_utils.spending import CHARACTERS_PER_TOKEN, Spending, cost_usd
+from creativemath_utils.stability import ask_again
 
 BASELINES = ("rules", "embedding")  # judges that are no language model: no tokens, no money
-HEADER = ("stage", "model", "calls", "answered", "input tokens", "output tokens, at most", "US dollars, at most")
+HEADER = ("stage", "model", "calls", "answered", "input tokens", "output tokens, at most", "US dollars")
 
 
 @dataclass
@@ -37,18 +39,27 @@ class Rehearsal:
     ledgers: Ledgers
     calls: dict[tuple[str, str], dict[str, Request]] = field(default_factory=lambda: defaultdict(dict))
     answered: set[str] = field(default_factory=set)
+    _stage: str | None = None
 
     def recorded(self, request: Request, stage: str) -> Response | None:
         """Count a call. Returns its answer if the ledger holds it."""
+        stage = stage if stage == "generate" else f"judge: {stage}"
         self.calls[stage, request.model][request.key] = request
         found = self.ledgers.find(request.key, request.ledger)
         if found is not None:
             self.answered.add(request.key)
         return found
 
+    @contextlib.contextmanager
+    def named(self, stage: str) -> Iterator[None]:
+        """Count all calls within under one name."""
+        self._stage = stage
+        yield
+        self._stage = None
+
     def complete(self, requests: Sequence[Request]) -> list[Response]:
         """The judges' answers, and YES where there is none yet."""
-        found = [self.recorded(request, f"judge: {request.slots['stage']}") for request in requests]
+        found = [self.recorded(request, self._stage or request.slots["stage"]) for request in requests]
         return [
             answer or Response.answer(request, "YES", finish_reason="stop")
             for answer, request in zip(found, requests, strict=True)
@@ -74,8 +85,11 @@ def plan_text(profile: Profile) -> str:
         "",
         _calls_table(profile, everything),
         "",
-        f"Tokens: one for {CHARACTERS_PER_TOKEN:g} characters. Judge calls that are not answered yet are counted as if "
-        "every solution passed all stages; a run needs fewer. Money is for the calls without an answer.",
+        f"Tokens: one for {CHARACTERS_PER_TOKEN:g} characters; a solution that is not written yet is taken to be as "
+        "long as the problem's longest human one. Judge calls that are not answered yet are counted as if every "
+        "solution passed all stages; a run needs fewer. Tokens and money are for the calls without an answer.",
+        *_price_lines(profile),
+        *_window_lines(profile, everything),
     ]
     if profile.judge_retries:
         lines.append(
@@ -108,7 +122,12 @@ def rehearse(profile: Profile, problems: Sequence[Problem], samples: Sequence[Sa
         votes = judge_solutions(samples, solutions, profile.judges, profile, rehearsal.complete)
         outcomes = collect_outcomes(problems, solutions, votes, profile.judges, profile.judge_truncated)
         common = common_novel_samples(outcomes, profile.compared)
-        judge_pairs(common, samples, solutions, profile.compared, profile.judges, profile, rehearsal.complete)
+        pair_votes = judge_pairs(
+            common, samples, solutions, profile.compared, profile.judges, profile, rehearsal.complete
+        )
+        if profile.stability:
+            with rehearsal.named("asked again"):
+                ask_again(samples, solutions, votes, pair_votes, profile, rehearsal.complete)
     finally:
         rehearsal.ledgers.close()
     return rehearsal
@@ -133,8 +152,8 @@ def _calls_table(profile: Profile, rehearsal: Rehearsal) -> str:
         left = [request for key, request in calls.items() if key not in rehearsal.answered]
         costs = _tokens_and_money(profile.model(name), left)
         rows.append([stage, profile.model(name).shown, len(calls), len(calls) - len(left), *costs])
-    total = [sum(row[column] for row in rows if row[column] != "") for column in range(2, len(HEADER))]
-    rows.append(["in all", "", *total])
+    columns = [[row[column] for row in rows if row[column] != ""] for column in range(2, len(HEADER))]
+    rows.append(["in all", "", *(sum(values) if values else "" for values in columns)])
     return tabulate(rows, HEADER, tablefmt="simple", floatfmt=".2f", intfmt=",", disable_numparse=[1])
 
 
@@ -144,10 +163,45 @@ def _tokens_and_money(model: Model, requests: Sequence[Request]) -> tuple[int | 
         return "", "", ""
     characters = sum(len(message["content"]) for request in requests for message in request.messages)
     input_tokens = round(characters / CHARACTERS_PER_TOKEN)
-    output_tokens = sum(int(request.decoding.get("max_new_tokens") or 0) for request in requests)
+    limits = [request.decoding.get("max_new_tokens") for request in requests]
+    if None in limits:  # nothing bounds what they may write
+        return input_tokens, "", ""
+    output_tokens = sum(limits)
     usage = {"input_tokens": input_tokens, "output_tokens": output_tokens}
     cost = cost_usd(model, usage, batch=model.batch)
     return input_tokens, output_tokens, "" if cost is None else cost
+
+
+def _price_lines(profile: Profile) -> list[str]:
+    """Of what date the prices are, and which endpoints have none."""
+    names = dict.fromkeys((*profile.generators, *profile.judges))
+    models = [model for model in map(profile.model, names) if model.backend == "api"]
+    dated = [f"{m.shown} of {m.price.date}{', batch at half' if m.batch else ''}" for m in models if m.price]
+    unpriced = [m.shown for m in models if not m.price]
+    return [
+        *([f"Prices: {'; '.join(dated)}."] if dated else []),
+        *([f"Without a price, so in no sum: {', '.join(unpriced)}."] if unpriced else []),
+    ]
+
+
+def _window_lines(profile: Profile, rehearsal: Rehearsal) -> list[str]:
+    """Models with calls that may be too long for their window, by the cautious count."""
+    longest: dict[str, list[float]] = defaultdict(list)
+    for (_, name), requests in rehearsal.calls.items():
+        for request in requests.values():
+            characters = sum(len(message["content"]) for message in request.messages)
+            tokens = characters / CHARACTERS_PER_TOKEN + (request.decoding.get("max_new_tokens") or 0)
+            longest[name].append(tokens)
+    lines = []
+    for name, tokens in longest.items():
+        window = profile.model(name).window
+        if window and (over := sum(count > window for count in tokens)):
+            lines.append(
+                f"{profile.model(name).shown}: {over} of {len(tokens)} calls may be longer than its window of "
+                f"{window:,} tokens (the longest has {max(tokens):,.0f} with its answer); select shorter problems or "
+                "lower max_new_tokens."
+            )
+    return lines
 
 
 def _saving_line(profile: Profile, everything: Rehearsal, stopping: Rehearsal) -> str:

@@ -127,6 +127,30 @@ def test_a_limit_on_money_needs_the_price_of_every_endpoint(tmp_path):
     ]
 
 
+def test_second_questions_are_counted(tmp_path):
+    """One question of each kind: one judge of two is a language model, each asks a pair, a shuffle and a repetition."""
+    file = tmp_path / "planned.yaml"
+    file.write_text(f"{PROFILE}\nstability: 1", "utf-8")
+    problem = Problem("A/1", "AIME", "A", None, 1, None, None, "1 + 1?", ("Two.", "Count: two."))
+    calls = rehearse(load_profile(file), [problem], samples_of([problem])).calls
+    assert {place: len(requests) for place, requests in calls.items() if place[0] == "judge: asked again"} == {
+        ("judge: asked again", "free"): 3,
+        ("judge: asked again", "rules"): 3,
+    }
+
+
+def test_prices_have_dates_and_what_has_none_is_named(profile):
+    said = plan_text(profile)
+    assert "Prices: Paid of 2026-01-01." in said and "Without a price, so in no sum: Free." in said
+
+
+def test_calls_that_may_pass_a_window_are_counted(tmp_path):
+    """Every call may write a million tokens, and the window is of four thousand."""
+    file = tmp_path / "planned.yaml"
+    file.write_text(PROFILE.replace("api_key_env", "window: 4000, api_key_env"), "utf-8")
+    assert "Paid: 52 of 52 calls may be longer than its window of 4,000 tokens" in plan_text(load_profile(file))
+
+
 def test_a_plan_leaves_no_file_behind(profile):
     plan_text(profile)
     assert not profile.paths.folder.exists()
