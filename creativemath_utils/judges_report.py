@@ -82,8 +82,8 @@ def _beside_labels(record: PanelRecord, outcomes: pd.DataFrame, shown: Mapping[s
     return [
         "## Beside reference labels",
         ABOUT_LABELS,
-        "Each judge, by stage. Kappa (Cohen) is agreement beyond chance: 0 is none, 1 is full; n/a where one side "
-        "always says the same.",
+        "Each judge, by stage. Kappa (Cohen) is agreement beyond chance: 0 is none, 1 is full. A judge that always "
+        "says the same has 0, without an interval; n/a where labels and judge both do.",
         pipe_table(named, ["Judge", "Stage", *HEADER]),
         "The panel: correct by all judges, novel by the majority; novelty is asked only of what the panel found "
         "correct. Here a label says correct only if the steps hold, too.",

@@ -9,7 +9,6 @@ text that was read. Votes without a verdict are counted apart: they are neither 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -82,12 +81,13 @@ def against(verdicts: Sequence[str], truths: Sequence[bool]) -> dict[str, Any]:
         "right_no": false_no,
     }
     kappa = low = high = None
-    if table.sum() and not (set(table.sum(0)) & {0} and set(table.sum(1)) & {0}):
+    constant = [0 in table.sum(0), 0 in table.sum(1)]  # whether the truth, or the verdict, is always the same
+    if table.sum() and not all(constant):
         with np.errstate(invalid="ignore", divide="ignore"):  # where nothing varies there is no interval
             found = cohens_kappa(table)
-        kappa, low, high = (
-            None if math.isnan(x) else float(x) for x in (found.kappa, found.kappa_low, found.kappa_upp)
-        )
+        kappa = float(found.kappa)
+        if not any(constant):
+            low, high = (float(np.clip(bound, -1, 1)) for bound in (found.kappa_low, found.kappa_upp))
     return {
         **counts,
         "unparsed": len(truths) - int(table.sum()),

@@ -43,7 +43,7 @@ def panel_variants(
     rows = []
     for name, seated, (correct_by, novel_by) in panels:
         outcomes = collect_outcomes(problems, solutions, votes, seated, judge_truncated, correct_by, novel_by)
-        rows.append({"variant": name, **summarize(outcomes).iloc[0]})
+        rows.append({"variant": name, **summarize(outcomes).to_dict("records")[0]})
     return pd.DataFrame(rows)
 
 

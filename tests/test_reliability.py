@@ -53,6 +53,13 @@ def test_verdicts_beside_the_truth(verdicts, truths, counts, ratios, kappa):
     assert found["labelled"] == len(truths)
 
 
+def test_an_interval_stays_within_the_scale_and_is_left_out_where_a_judge_never_varies():
+    found = against([Y] * 20 + [N] * 20 + [Y], [True] * 20 + [False] * 20 + [False])
+    assert found["kappa_low"] < found["kappa"] < found["kappa_high"] <= 1
+    always = against([Y, Y, Y], [True, False, False])
+    assert (always["kappa"], always["kappa_low"], always["kappa_high"]) == (0.0, None, None)
+
+
 def test_a_label_holds_for_the_answer_that_was_read_alone():
     solutions = [solution(1, "a"), solution(2, "b")]
     labels = [label(1, "a", True, True), label(2, "another answer", True, True)]

@@ -34,6 +34,7 @@ def test_variants_of_the_panel():
     """x: all say YES, then two of three; y: two of three say YES, so under the paper's rule it ends there."""
     cast = votes("x", "correctness", [Y, Y, Y]) + votes("x", "coarse", [Y, Y, N]) + votes("y", "correctness", [Y, Y, N])
     table = panel_variants([PROBLEM], [solution("x"), solution("y")], cast, "abc").set_index("variant")
+    assert all(table[name].dtype.kind == "i" for name in ("samples", "correct", "undecided"))  # counts are whole
     found = {name: tuple(row[["correct", "novel", "undecided"]]) for name, row in table.iterrows()}
     paper, majority, any_one, all_novel, any_novel = RULES
     assert found == {
