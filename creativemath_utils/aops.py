@@ -28,7 +28,8 @@ from creativemath_utils.wiki.wikitext import read_wikitext
 
 Unusable = Literal["drop_sample", "drop_solution"]
 
-_HTML_PAGE = re.compile(r"(?:\s|\ufeff|<!--.*?-->|<\?xml[^>]*>)*<(?:!DOCTYPE|html)\b", re.DOTALL | re.IGNORECASE)
+# Possessive: to try other ends for each of many comments would take time that doubles with every one.
+_HTML_PAGE = re.compile(r"(?>\s|\ufeff|<!--.*?-->|<\?xml[^>]*>)*+<(?:!DOCTYPE|html)\b", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def _page_decision(page: Page, title: Title | None, shown: str | None) -> Decisi
     if page.fault is not None:
         return Decision(page.fault, page.detail)
     if page.redirect_target is not None:
-        return Decision("redirect", f"to {page.redirect_target}")
+        return Decision("redirect", f"to {page.redirect_target or 'no page'}")
     if title is None:
         return Decision("not_problem_page", f"{shown!r} is not the title of a single problem")
     return None
@@ -133,7 +134,7 @@ def _dropped(file_name: str, page: Page, title: Title | None, shown: str | None,
         number=title.number if title else None,
         problem_id=title.problem_id if title else None,
         removed_solutions=tuple(decision.removed_solutions),
-        redirect_target=page.redirect_target if decision.reason == "redirect" else None,
+        redirect_target=(page.redirect_target or None) if decision.reason == "redirect" else None,
         revision=page.revision,
     )
 
@@ -174,8 +175,9 @@ def _page_of(text: str) -> tuple[Page, bool]:
 def _from_api(answer: Any) -> tuple[Page, bool]:
     """The page in an answer of the wiki's `api.php`: of action parse (HTML or wikitext) or query (wikitext)."""
     body = answer if isinstance(answer, dict) else {}
-    if body.get("error", {}).get("code") in ("missingtitle", "nosuchpageid", "nosuchrevid"):
-        return Page(fault="missing_page", detail=str(body["error"].get("info", ""))), True
+    error = body.get("error")
+    if isinstance(error, dict) and error.get("code") in ("missingtitle", "nosuchpageid", "nosuchrevid"):
+        return Page(fault="missing_page", detail=str(error.get("info", ""))), True
     parsed, query = body.get("parse"), body.get("query")
     if isinstance(parsed, dict):
         html, wikitext = _content(parsed.get("text")), _content(parsed.get("wikitext"))

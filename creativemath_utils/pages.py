@@ -10,6 +10,7 @@ What one page cannot know is decided here: the same page saved twice (D5) and th
 from __future__ import annotations
 
 import multiprocessing
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -21,6 +22,10 @@ from typing import Any
 from creativemath_utils.aops import REASONS, Dropped, Reading, Unusable, read_page
 from creativemath_utils.records import KitError, Problem
 from creativemath_utils.wiki.titles import Title, parse_title
+
+# The same choices are set as \textbf{(A)}\ 7 in one contest and as \text{(A) }7 in the other.
+_CHOICE = re.compile(r"\\(?:text(?:bf|rm)?|math(?:bf|rm)|mbox)\s*\{(\s*\(?\s*[A-E]\b[^{}]{0,4})\}")
+_SPACE = re.compile(r"\\(?:qquad|quad)\b|\\[,;:! ]|\\hspace\*?\{[^{}]*\}|~|(?<!\\)\$")
 
 _BEFORE_DUPLICATES = REASONS[: REASONS.index("duplicate_page")]
 
@@ -147,11 +152,14 @@ def _without_duplicate_pages(readings: dict[str, Reading]) -> dict[str, Reading]
 
 
 def _with_duplicate_problems(readings: dict[str, Reading], drop: bool) -> dict[str, Reading]:
-    """Of problems with one text the first by competition stays and names the others. Rule D6."""
+    """Of problems with one text the first by competition stays and names the others. Rule D6.
+
+    White space does not count, and neither does what only sets the choices in another face or at another distance.
+    """
     by_text: dict[str, list[str]] = defaultdict(list)
     for file, reading in readings.items():
         if isinstance(reading.outcome, Problem):
-            by_text[_key(reading.outcome.statement)].append(file)
+            by_text[_key(_SPACE.sub("", _CHOICE.sub(r"\1", reading.outcome.statement)))].append(file)
     out = dict(readings)
     for files in by_text.values():
         files.sort(key=lambda file: _title_of(readings[file].outcome).rank)

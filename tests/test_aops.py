@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 import unicodedata
 from pathlib import Path
 
@@ -754,3 +755,191 @@ def test_a_table_or_an_array_is_no_missing_diagram():  # D2
     assert kept(wiki(problem="The table below is full.\n{|\n|-\n| 1 || 2\n|}")).statement.endswith("1 | 2")
     array = r"Find the sum in the figure. <math>\begin{array}{c}1\end{array}</math>"
     assert kept(wiki(problem=array)).n == 1
+
+
+# --- edges of the rules -----------------------------------------------------------------------------------------------
+
+
+def sections(*parts):
+    """Wikitext of (level, heading, text) below a problem."""
+    return "== Problem ==\nFind it.\n" + "".join(
+        f"{'=' * n} {heading} {'=' * n}\n{text}\n" for n, heading, text in parts
+    )
+
+
+@pytest.mark.parametrize(
+    "solution, text",
+    [
+        ("So [mathjax]x_{{a}}'' <b[/mathjax] is it.", "So $x_{{a}}'' <b$ is it."),  # R10: braces are the formula's
+        ("<ol><li>a<li>b</ol>", "1. a 2. b"),  # T6: items without an end
+        ("{|\n|+ Cap\n! n !! m\n|-\n| 3\n| [[a|b]]\n|}", "Cap n | m 3 | b"),  # T6
+        ("<table><caption>Cap</caption><tr><th>n<th>m<tr><td>1<td>2</table>", "Cap n | m 1 | 2"),  # T6: nothing is lost
+        ("<b>un <i>closed</b> <s>k x<sup>2", "un closed k x2"),  # T7: tags without an end
+        ("a<x and b>y, a<b and c>d, <foo>z</foo>", "a<x and b>y, a<b and c>d, <foo>z</foo>"),  # T7: words, no tags
+        ("<b>*</b> no list\n\n'''#''' nor this", "* no list # nor this"),  # T7: no markup at the start of a line
+        ("x<sup></sup><sub>{{foo}}i</sub> f''''g", "x_{i} f'g"),  # T7
+        ("It is odd. --[https://x.y/wiki/index.php/User:Ef Ef]", "It is odd."),  # C5: the address of a user's page
+        ("a\n[[Category:Articles]]\nb", "a b"),
+        ("<math>y</math>{{a|[[b [http://x c <sup>d", "$y${{a|[[b [http://x c d"),  # what has no end is text
+        ("<pre>\n* a\n<math>b\n</pre>", "* a <math>b"),
+    ],
+)
+def test_edges_of_wikitext(solution, text):
+    assert [flat(solution) for solution in kept(wiki(solution=solution)).solutions] == [text]
+
+
+@pytest.mark.parametrize(
+    "body, text",
+    [
+        (
+            "<table><tr><td>2041<table><tr><td>Preceded by</td></tr></table></td></tr></table>",
+            "",
+        ),  # R7: a table that holds it
+        ("<table><tr><td><h3>Part</h3>b<table><tr><td>Preceded by</td></tr></table></td></tr></table>", "Part b"),
+        (
+            f"<p>{img('$x=5$')} {img('$' + chr(92) + 'textbf{-ab_cd}$')}</p>",
+            "$x=5$ $\\textbf{-ab_cd}$",
+        ),  # C7: one formula only
+        (f"<p>{img('$x$')} <a href='#s'>Solution</a></p>", "$x$ Solution"),  # P3
+        (f"<p>It holds. -see (as {img('$x$')})</p>", "It holds. -see (as $x$)"),  # C4, P3
+        ("<p>If there are two errors, the sum is even.</p>", "If there are two errors, the sum is even."),  # C8
+        ("<p>If you see an error, please fix it.</p>", ""),  # C8
+        ("<p>Solution by calculation</p>", "Solution by calculation"),  # C3: a method
+        ("<p>Credit to ab for the idea</p>", ""),  # C3
+        ("<p>youtu.be/0</p>", ""),  # C8
+        ("<p>It holds. --by ~ <a href='/wiki/index.php/User:Ab'>Ab</a></p>", "It holds."),  # C5
+    ],
+)
+def test_edges_of_rendered_text(body, text):
+    assert [flat(text) for text in kept(rendered(solution=f"<p>Start.</p>{body}")).solutions] == [
+        f"Start. {text}".strip()
+    ]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "<a href='/wiki/index.php/2041_AIME_I_Problems'>2041 AIME I #3</a> and "
+        "<a href='/wiki/index.php/2041_AMC_12A_Problems'>2041 AMC 12A #4</a>",  # the number is in the label alone
+        "2041 AIME I #3 and <a href='/wiki/index.php/2041_AMC_12A_Problems/Problem_4'>that one</a>",
+    ],
+)
+def test_only_the_shared_sentence_goes(sentence):  # R8
+    sentence = f"<i>The following problem is from both the {sentence}, so both problems redirect to this page.</i>"
+    problem = kept(rendered(f"<p>{sentence} {img('$x$')} is odd. Find it.</p>"))
+    assert (problem.shared_with, problem.statement) == (("2041 AMC 12A Problems/Problem 4",), "$x$ is odd. Find it.")
+
+
+@pytest.mark.parametrize(
+    "parts, solutions",
+    [
+        ([(2, "Solution", ""), (3, "Lemma", "a"), (3, "Proof", "b")], ["Lemma a Proof b"]),  # S4: parts of one
+        ([(2, "Solutions", "own"), (3, "Proof", "b")], ["own", "b"]),  # S4: right under a bare container
+        (
+            [(2, "Lemma", "a"), (3, "Proof", "b"), (2, "Solutions", ""), (3, "Solution 1", "c")],
+            ["c"],
+        ),  # S4: the lemma's
+        ([(3, "Notation", "n"), (4, "Alternate Solution", "a")], ["a"]),  # S4: anywhere below the problem
+        ([(3, "Solution", "a"), (3, "Lemma", "b")], ["a"]),  # S7: after a solution nothing is problem text
+    ],
+)
+def test_edges_of_sections(parts, solutions):
+    problem = kept(sections(*parts))
+    assert [flat(text) for text in problem.solutions] == solutions
+    assert flat(problem.statement) in ("Find it.", "Find it. Notation n")
+
+
+@pytest.mark.parametrize(
+    "content, reason",
+    [
+        ("#REDIRECT", "redirect"),  # R5: without a target
+        ('{"error": "rate limit"}', "not_wiki_page"),  # R4
+        (
+            html(FRAGMENT, head=r'<script>{"wgPageName":"\x41"}</script>'),
+            None,
+        ),  # R6: what does not parse is passed over
+        (rendered(solution=f"<p>{img('')}</p>"), "bad_latex_in_solution"),  # R11: not empty
+        (rendered(f"<p>{img('')}</p>"), "bad_latex_in_problem"),  # R11
+        (sections((2, "Solution", "a"), (2, "Diagram (by ab_cd)", "[asy]x[/asy]")), "diagram_in_problem"),  # S6
+        (
+            rendered("<p>Find <a href='/i.php?title=Special:Upload&amp;wpDestFile=M.png'>File:M.png</a></p>"),
+            "diagram_in_problem",
+        ),  # D1: a picture that is not there any more
+        (wiki("A teacher says that problems will be posted on the wall. How many are there?"), None),  # D3
+    ],
+)
+def test_edges_of_reasons(content, reason):
+    outcome = read(content)
+    assert (outcome.reason if isinstance(outcome, Dropped) else None) == reason
+
+
+def test_choices_in_another_form_are_choices():  # D3
+    page = rendered("<p>Which of the following is odd?</p><p>A) one B) two</p>", title=AMC)
+    assert kept(page).warnings == ("choices_missing",)
+
+
+@pytest.mark.parametrize(
+    "text, reason",
+    [
+        (r"<math>x=3</math>, <math>\boxed{3}</math>", None),  # two formulas
+        (r"So <math>x=2</math>, the answer is <math>\boxed{2}</math>", None),
+        ("Solution will be added later.", "placeholder"),
+        ("<math>x</math>. (I'll finish this later)", "unfinished"),
+        ("<math>x</math>\n\nTo be completed.", "unfinished"),
+    ],
+)
+def test_edges_of_the_list(text, reason):  # 7.1
+    removed = kept(wiki() + f"== Solution 2 ==\n{text}\n".encode()).removed_solutions
+    assert [solution["reason"] for solution in removed] == ([reason] if reason else [])
+
+
+def test_the_statement_under_the_problem_needs_no_heading():  # S2
+    assert kept("== Problem ==\n=== Problem Statement ===\nFind it.\n== Solution ==\na").statement == "Find it."
+
+
+def test_what_a_container_says_to_readers_is_logged():  # P1, S8
+    page = sections((2, "Solutions", "Feel free to add more."), (3, "Solution 1", "a"))
+    assert ("Solutions", "S8", "Feel free to add more.") in read_page(page.encode(), f"{AIME}.txt").removed
+
+
+@pytest.mark.parametrize(
+    "heading, cleaned",
+    [
+        ("Solution 5 - ab_cd", "Solution 5"),
+        ("Solution 4 by Stars and Bars", "Solution 4 by Stars and Bars"),
+        ("Solution 2 by Ab Cd and ef_g", "Solution 2"),
+    ],
+)
+def test_edges_of_headings(heading, cleaned):  # S10
+    assert clean_heading(heading) == cleaned
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *("<b>", "<sup>", "<b ", "[http://", "[[a|", "{{a|", "\n{|\n", "<ref>", "<h2>", "[mathjax]", "[[Category:a|"),
+        *("<sup>{{", "- ~a b. ", "~:", "(", "~a b.\n"),
+    ],
+)
+@pytest.mark.parametrize("make", [lambda s: wiki(solution=s), lambda s: rendered(solution=f"<p>{s}</p>")])
+def test_no_page_takes_long(unit, make):  # 3.2: one bad page among thousands
+    began = time.process_time()
+    read(make("x " + unit * (15_000 // len(unit))))
+    assert time.process_time() - began < 5  # seconds, of which well under one is used
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"<!--a-->" * 60 + wiki(),  # R2: many ways to end the first comment
+        rendered(
+            solution=f"<p>{'-' * 60} so <a href='/wiki/index.php/User:Ab'>x</a>'s lemma is true.</p>"
+        ),  # C5: many ways to split dashes
+        rendered(solution=f"<p>{'~' * 15_000}: 1</p>"),  # C6
+        f"== Problem ==\nFind it.\n== Solution {'-' * 15_000} ==\nx",  # S10
+    ],
+)
+def test_nor_do_these(content):
+    began = time.process_time()
+    assert kept(content).n == 1
+    assert time.process_time() - began < 5

@@ -148,6 +148,28 @@ def test_the_same_problem_in_two_contests(tmp_path):  # D6
     assert [row["detail"] for row in rows if row["where"] == "page"] == ["as 2041_USAJMO_Problems/2"]  # nothing is lost
 
 
+@pytest.mark.parametrize(
+    "one, other, same",
+    [
+        (r"\textbf{(A)}\ 7\qquad\textbf{(B)}\ 8", r"\text{(A) }7 \quad \text{(B) }8", True),
+        (r"(\mathrm{A})\, 7", r"\mbox{(A)} 7", True),
+        (r"\textbf{(A)}\ 7", r"\textbf{(B)}\ 7", False),  # another choice
+        (r"\textbf{(A)}\ 7", r"\textbf{(A)}\ 9", False),
+    ],
+)
+def test_choices_in_another_face_are_the_same(tmp_path, one, other, same):  # D6
+    find = "Find it.\n\n<math>{}</math>"
+    files = {
+        "2041_AMC_10B_Problems_Problem_4.txt": wiki(find.format(one), ["Count.", "Add."]),
+        "2041_AMC_12B_Problems_Problem_3.txt": wiki(find.format(other), ["Sum."]),
+    }
+    problems, rows = read_pages(folder_of(tmp_path, files))
+    assert [problem.competition for problem in problems] == (["AMC_10"] if same else ["AMC_10", "AMC_12"])
+    assert [row["detail"] for row in rows if row["where"] == "page"] == (
+        ["as 2041_AMC_10B_Problems/4; 1 of its solutions are not there"] if same else []
+    )
+
+
 def test_both_may_be_kept(tmp_path):  # D6
     problems, rows = read_pages(folder_of(tmp_path, SAME), keep_duplicate_problems=True)
     assert (len(problems), drops(rows)) == (3, {})

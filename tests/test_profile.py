@@ -149,7 +149,7 @@ def test_an_unknown_profile_is_named(name, hint):
     "changes, message",
     [
         ({"generater": []}, ": unknown key 'generater'; did you mean 'generators'?"),
-        ({"table": {}}, ": unknown key 'table'; known: "),  # the kit's own field, no key of a file
+        ({"table": {}}, ": unknown key 'table'; "),  # the kit's own field, no key of a file
         ({"concurency": None}, ": unknown key 'concurency'; did you mean 'concurrency'?"),  # also with nothing behind
         ({"corpus": {"source": "demo", "colums": {}}}, ": unknown key 'corpus.colums'; did you mean 'columns'?"),
         ({"select": {"per_competition": 5, "sed": 1}}, ": unknown key 'select.sed'; did you mean 'seed'?"),

@@ -25,6 +25,7 @@ from creativemath_utils.wiki.text import (
     LINK_END,
     LINK_START,
     PICTURE,
+    SIGN,
     Line,
     Marks,
     has_formula,
@@ -32,21 +33,24 @@ from creativemath_utils.wiki.text import (
     without_links,
 )
 
-_TILDE = "[~∼〜～˜]"
-_DASH = "[-–—]"
+_TILDES, _DASHES = "~∼〜～˜", "-–—"
+_TILDE, _DASH = f"[{_TILDES}]", f"[{_DASHES}]"
 _MATH = f"(?:{FORMULA}|{BAD_LATEX}|{PICTURE})"
 _CREDIT_MARKS = (0xE100, 0xEFFF)
 
 # --- the rules: each says whether it takes a line ---------------------------------------------------------------------
 
 _COMMENT = re.compile(
-    r"[\W_]*(?:alternate solutions are always welcome|(?:sorry|please|feel free)\b"
+    rf"(?:{SIGN}|_)*+(?:alternate solutions are always welcome|(?:sorry|please|feel free)\b"
     r"|(?:can |could |would )?someone,? please\b"
-    r"|if (?:there|you)\b.{0,40}?\b(?:mistakes?|errors?|typos?)\b|the problems on this page are copyrighted)",
+    r"|if (?:there|you)\b.{0,40}?\b(?:mistakes?|errors?|typos?)\b.{0,40}?"
+    r"\b(?:free|please|edit|fix|correct|change|let|tell|comment|report|contact|message|pm)\b"
+    r"|the problems on this page are copyrighted)",
     re.IGNORECASE | re.DOTALL,
 )
 _ADDRESS = re.compile(
-    r"[\W_]*(?:(?:video|youtube)[\w ]{0,30}[:\-–—]*\s*)?(?:(?:https?://|www\.)\S+(?:\s+|$))+", re.IGNORECASE
+    r"[\W_]*+(?:(?:video|youtube)[\w ]{0,30}[:\-–—]*\s*)?(?:(?:https?://|www\.|youtu\.be/|youtube\.com/)\S+(?:\s+|$))+",
+    re.IGNORECASE,
 )
 COPYRIGHT = re.compile(
     r"The problems on this page are copyrighted by the Mathematical Association of America"
@@ -55,7 +59,8 @@ COPYRIGHT = re.compile(
 )
 _WORD = r"[^\s.!?;:~\ue000-\uf8ff\U000f0000-\U000ffffd]+(?:\.[^\s.!?;:~]+)*"
 _STAMP = re.compile(
-    rf"(?:(?:^|(?:^|(?<=[\s.!?)\]\U000f0000-\U000ffffd])){_DASH}+|{_TILDE}+)[ \t]*(?:{_WORD}[ \t]+){{0,2}}{_WORD}[ \t]*"
+    rf"(?:(?:^|(?:^|(?<=[\s.!?)\]\U000f0000-\U000ffffd])){_DASH}+|(?<!{_TILDE}){_TILDE}+)"
+    rf"[ \t]*(?:{_WORD}[ \t]+){{0,2}}{_WORD}[ \t]*"
     rf"|{CREDIT}[ \t]*)?(?:\(\s*talk[^)]*\)[ \t]*)?\d{{1,2}}:\d\d(?::\d\d)?,[ \t]*\d{{1,2}}[ \t]+"
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December)[ \t]+\d{4}"
     r"(?:[ \t]*\([A-Z]{1,5}\))?",
@@ -65,10 +70,10 @@ _SIGN = re.compile(rf"{_TILDE}+|{CREDIT}")
 _ENDED = re.compile(rf"(?:[.!?)\]}}]|{_MATH})['\"”’*]*$")
 _DASH_TAIL = re.compile(rf"(?P<before>[.!?]|{_MATH})\s*{_DASH}{{1,3}}\s*(?P<word>\w[\w.'’-]+\w)(?:\s*\([^()]*\))?\.?$")
 _DOUBTFUL_TAIL = re.compile(rf"{_MATH}\s*{_DASH}{{1,3}}\s*([^\W\d_]\w{{2,}})(?:\s*\([^()]*\))?$")
-_LONE_FORMULA = re.compile(rf"\W*({FORMULA})\W*")
+_LONE_FORMULA = re.compile(rf"{SIGN}*({FORMULA}){SIGN}*")
 _SIGNED = re.compile(rf"[(\[]?(?:{_DASH}+\s*)?(?:{_TILDE}{{1,3}}|{CREDIT})")
 _DASHED = re.compile(rf"(?:{_DASH}{{1,3}})\s*([^\s\d].*|\d\S*[^\W\d].*)", re.DOTALL)
-_LONE_SOLUTION_LINK = re.compile(rf"[\W_]*{LINK_START}\s*solutions?\s*{LINK_END}[\W_]*", re.IGNORECASE)
+_LONE_SOLUTION_LINK = re.compile(rf"{SIGN}*{LINK_START}\s*solutions?\s*{LINK_END}{SIGN}*", re.IGNORECASE)
 _USER = re.compile(r"user(?:[ _]talk)?:", re.IGNORECASE)
 _ANY_LINK = re.compile(LINK_START)
 _TEXT_COMMAND = re.compile(
@@ -87,11 +92,13 @@ def whole_line_rule(text: str, marks: Marks) -> str | None:
         return "C7"
     if has_formula(text):
         return None
-    count = len(text.split())
+    count = len(text.split(None, 16))
+    if len(text) > 1000:
+        return "C8" if _COMMENT.match(text) else None
     if count <= 15 and _SIGNED.match(text) and _has_letter(text):
         return "C1"
     dashed = _DASHED.fullmatch(text)
-    if dashed and is_signature(dashed[1]):
+    if dashed and count <= 6 and is_signature(dashed[1]):
         return "C2"
     if _ADDRESS.fullmatch(text):
         return "C8"
@@ -124,17 +131,19 @@ def _is_credit_formula(source: str) -> bool:
 def tail(text: str) -> tuple[str, str, str] | None:
     """(what stays, what is cut, rule) of a line that ends in a signature, or None. Rule C4."""
     last_words = text.rsplit(None, 17)  # a signature has at most 15 words, its sign may stand apart
-    for sign in _SIGN.finditer(text, len(last_words[0]) if len(last_words) > 17 else 0):
+    first = len(last_words[0]) if len(last_words) > 17 else 0
+    for sign in _SIGN.finditer(text, max(first, len(text) - 1000)):
         rest = text[sign.start() :].lstrip("~∼〜～˜ \t\n")
         before = text[: sign.start()].rstrip("-–— \t\n")
-        if before.endswith(("(", "[")) and text.endswith((")", "]")) and re.search(r"[.!?]\s*[(\[]$", before):
+        if before.endswith(("(", "[")) and text.endswith((")", "]")) and before[:-1].rstrip().endswith((".", "!", "?")):
             before = before[:-1].rstrip()  # a whole bracket after a sentence
-        if not _ENDED.search(before) or has_formula(rest) or not rest:
+        if not rest or has_formula(rest) or not _ENDED.search(before, max(0, len(before) - 20)):
             continue
         if len(rest.split()) <= 15 and _has_letter(rest.split()[0]):
             return before, text[len(before) :].strip(), "C4"
     dash = _DASH_TAIL.search(text, max(0, len(text) - 200))
-    if dash and _has_letter(dash["word"]) and dash["word"].lower() not in NO_SIGNATURES:
+    signs = dash and _has_letter(dash["word"]) and dash["word"].lower() not in NO_SIGNATURES
+    if signs and not has_formula(text[dash.end("before") :]):
         after_sentence = dash["before"] in ".!?" and len(dash["word"]) >= 3
         if after_sentence or (dash["before"] not in ".!?" and is_username(dash["word"])):
             return text[: dash.end("before")], text[dash.end("before") :].strip(), "C4"
@@ -204,7 +213,7 @@ def _clean(text: str, marks: Marks, cleaned: Cleaned, proposer: bool) -> str:
         if text and (rule := whole_line_rule(text, marks)):
             remove(rule, text)
             return ""
-        if cut := tail(text):
+        while cut := tail(text):  # to its end, since the rules above read the whole line
             remove(cut[2], cut[1])
             text = cut[0].strip()
         if text == before:
@@ -250,16 +259,29 @@ def _marked_users(text: str, marks: Marks, users: list[str]) -> str:
     link = f"[{''.join(starts)}][^{LINK_END}]*{LINK_END}"
     other = f"{LINK_START}?"
     signature = re.compile(
-        rf"(?:(?:{_DASH}+|{_TILDE}+|\bby\b:?)\s*)*{link}"
-        rf"(?:\s*\(\s*(?:{link}|talk)(?:\s*[|•·/]\s*(?:{link}|{other}contrib\w*{LINK_END}?))*\s*\))?",
+        rf"{link}(?:\s*\(\s*(?:{link}|talk)(?:\s*[|•·/]\s*(?:{link}|{other}contrib\w*{LINK_END}?))*\s*\))?",
         re.IGNORECASE,
     )
+    parts, at = [], 0
+    for found in signature.finditer(text):
+        start = _signs_begin(text, at, found.start())
+        users.append(text[start : found.end()])
+        parts += [text[at:start], chr(_CREDIT_MARKS[0] + len(users) - 1)]
+        at = found.end()
+    return without_links("".join([*parts, text[at:]]))
 
-    def marked(found: re.Match[str]) -> str:
-        users.append(found[0])
-        return chr(_CREDIT_MARKS[0] + len(users) - 1)
 
-    return without_links(signature.sub(marked, text))
+def _signs_begin(text: str, first: int, end: int) -> int:
+    """Where the dashes, tildes and "by" begin that stand right before a place."""
+    while True:
+        before = text[first:end].rstrip(f"{_DASHES}{_TILDES} \t\n")
+        signs = text[first + len(before) : end].lstrip()
+        if signs:
+            end -= len(signs)
+        by = re.search(r"\bby:?$", before[-4:], re.IGNORECASE)
+        if not by:
+            return end
+        end = first + len(before) - len(by[0])
 
 
 def _restored(text: str, users: list[str]) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 from lxml import etree
 
@@ -52,7 +53,7 @@ def read_html(text: str, whole_page: bool) -> Page:
         iter(document.xpath("//div[contains(concat(' ', normalize-space(@class), ' '), ' mw-parser-output ')]")), None
     )
     content = root if root is not None else next(iter(document.xpath("//*[@id='mw-content-text']")), document)
-    if whole_page and not _without_end_comments(text).lower().endswith("</html>"):
+    if whole_page and not re.search(r"</html\s*>$", _without_end_comments(text)[-200:], re.IGNORECASE):
         page.fault, page.detail = "truncated_page", "does not end in </html>"
     elif _MISSING.search(re.sub(r"\s+", " ", "".join(content.itertext()))):
         page.fault, page.detail = "missing_page", "the wiki has no text under this title"
@@ -73,12 +74,12 @@ def _without_end_comments(text: str) -> str:
 def _read_frame(document: etree._Element, text: str, page: Page) -> None:
     """What stands around the text: titles, redirects, categories, revision."""
     heading = document.xpath("//*[@id='firstHeading']")
-    named = re.search(r'"wgPageName"\s*:\s*("(?:[^"\\]|\\.)*")', text)
+    named = _variable(text, "wgPageName", r'"(?:[^"\\]|\\.)*"')
     footer = document.xpath("//*[contains(concat(' ', normalize-space(@class), ' '), ' printfooter ')]//a/@href")
     canonical = document.xpath("//link[@rel='canonical']/@href")
     page.titles = [
         *(" ".join("".join(element.itertext()).split()) for element in heading[:1]),
-        *([json.loads(named[1])] if named else []),
+        *([named] if named else []),
         *map(title_of_address, canonical + footer),
     ]
     page.titles = [plain_title(title) for title in page.titles if title]
@@ -99,12 +100,21 @@ def _read_frame(document: etree._Element, text: str, page: Page) -> None:
 
 
 def _categories(document: etree._Element, text: str) -> list[str]:
-    links = document.xpath("//*[@id='catlinks']//a")
+    links = document.xpath("//*[@id='catlinks' or contains(concat(' ', @class, ' '), ' catlinks ')]//a")
     names = [title_of_address(link.get("href", "")) or link.get("title", "") for link in links]
     if not any(name.startswith("Category:") for name in names):
-        listed = re.search(r'"wgCategories"\s*:\s*(\[(?:[^\]"\\]|"(?:[^"\\]|\\.)*")*\])', text)
-        names = [f"Category:{name}" for name in json.loads(listed[1])] if listed else []
+        listed = _variable(text, "wgCategories", r'\[(?:[^\]"\\]|"(?:[^"\\]|\\.)*")*\]')
+        names = [f"Category:{name}" for name in listed or []]
     return list(dict.fromkeys(plain_title(name[9:]) for name in names if name.startswith("Category:")))
+
+
+def _variable(text: str, name: str, value: str) -> Any:
+    """What a script of the page says about it, or None."""
+    found = re.search(rf'"{name}"\s*:\s*({value})', text)
+    try:
+        return json.loads(found[1]) if found else None
+    except ValueError:  # an escape of another language
+        return None
 
 
 def _target(link: etree._Element) -> str:
@@ -170,6 +180,8 @@ class _Walk:
             self._lines.end(BREAK)
         elif tag == "a":
             label = self._inline(element)
+            if "wpDestFile=" in element.get("href", ""):  # a picture that the wiki has lost
+                label = PICTURE
             self._lines.add(label if PICTURE in label else self._marks.link(_target(element), label))
         elif tag in ("sup", "sub"):
             inner = self._inline(element)
@@ -220,12 +232,10 @@ class _Walk:
         self._lines.item("")
 
     def _table(self, table: etree._Element) -> None:
-        if NAVIGATION.search(_words(table)) and not any(
-            NAVIGATION.search(_words(t)) for t in table.iterfind(".//table")
-        ):
-            return
         if table.xpath(".//h1|.//h2|.//h3|.//h4|.//h5|.//h6"):  # a table that only lays the page out
             self._block(table, PARAGRAPH)
+            return
+        if NAVIGATION.search(_words(table)):
             return
         self._lines.end(PARAGRAPH)
         for caption in table.iterfind("caption"):

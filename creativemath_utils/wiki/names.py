@@ -25,7 +25,9 @@ guessing hand computer calculator observation observing expansion expanding squa
 coordinates vector vectors complex trigonometry trig geometry algebra calculus derivative derivatives integration
 differentiation linearity probability combinatorics number numbers homothety inversion reflection rotation translation
 spiral projective barycentric mass law laws rule rational roots root matrix determinant telescoping partial direct
-simple pure elementary noticing using considering listing enumeration""".split()  # noqa: SIM905 - reads as prose
+simple pure elementary noticing using considering listing enumeration stars sticks balls logic intuition dissection
+barycentrics logarithms common""".split()  # noqa: SIM905 - reads as prose
+_ABSTRACT = re.compile(r"[a-z]+(?:tion|sion|sis|ics|ence|ment)s?")  # calculation, analysis, statics: no names
 _OF_A_METHOD = {"theorem", "inequality", "lemma", "formula", "identity", "principle", "method", "rule", "criterion"}
 _OF_A_METHOD |= {"algorithm", "bash", "law", "chasing", "chase", "theorems", "induction", "symmetry", "casework"}
 _NO_NAMES = {*_METHODS, "a", "an", "the", "this", "that", "these", "our", "we", "i", "it", "both", "all", "each", "and"}
@@ -48,7 +50,7 @@ def is_name(text: str) -> bool:
     first = tokens[0].strip("()[]{}<>,.;:~'\"*-–—∼")
     if is_username(first):
         return True
-    if not re.match(r"[^\W\d_]", first) or first.lower() in _NO_NAMES:
+    if not re.match(r"[^\W\d_]", first) or first.lower() in _NO_NAMES or _ABSTRACT.fullmatch(first.lower()):
         return False
     if any(token.strip("().,;:").lower() in _OF_A_METHOD for token in tokens[:5]):
         return False
@@ -105,7 +107,7 @@ def is_by_line(text: str) -> bool:
         return False
     tie, role, rest = found["tie"].lower(), found["role"] + found["more"], found["rest"].lstrip(" ([~∼-–—:*'\"")
     if tie.startswith("to"):
-        return _THANKS.search(role) is not None and is_name(rest)
+        return _THANKS.search(role) is not None and is_name(re.split(r"\s+for\b", rest)[0])
     if tie == ":" and not _AUTHOR.search(role):
         return is_username(rest.split()[0]) if len(rest.split()) == 1 else False
     return is_name(rest)

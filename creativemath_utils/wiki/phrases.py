@@ -14,13 +14,17 @@ from creativemath_utils.wiki.text import (
     LINK_END,
     LINK_START,
     PICTURE,
+    SIGN,
     Line,
     Marks,
     has_formula,
     without_links,
 )
 
-SHARED = re.compile(r"\W*The following problem is from\b.*\bredirects? to this page\W*", re.IGNORECASE | re.DOTALL)
+SHARED = re.compile(
+    rf"(?<![\s(\[*])[\s(\[*]*The following problem is from\b.{{,2000}}?\bredirects? to this page{SIGN}*",
+    re.IGNORECASE | re.DOTALL,
+)
 NO_IMAGE = re.compile(
     r"An image is supposed to go here\.?(?:[^.]{0,20}You can help[^.]*\.)?(?: *Thanks\.)?", re.IGNORECASE
 )
@@ -37,20 +41,23 @@ _EMBARGO = re.compile(
     r"|\b(?:please )?do(?:\s+not|n['’]t)\s+(?:post|discuss|share)\b",
     re.IGNORECASE,
 )
+_ASKS = re.compile(r"\?|\b(?:find|determine|compute|calculate|evaluate|prove|show)\b", re.IGNORECASE)
 PLACEHOLDER = re.compile(
-    r"[\W_]*(?:wip|work in progress|(?:\w+ )?coming (?:very )?soon|tb[adc]|to be "
+    r"[\W_]*+(?:wip|work in progress|(?:\w+ )?coming (?:very )?soon|tb[adc]|to be "
     r"(?:added|determined|announced|written|posted)(?: \w+)?|to ?do|(?:there (?:is|are) )?no solutions?"
     r"(?: (?:is|are|has been|have been))?(?: \w+){0,3}?"
     r"(?: here| yet| available| posted| so far)*|solutions? (?:to come|needed|wanted|pending|soon)"
     r"|needs? (?:a )?solution|(?:this problem )?needs a solution.*|in progress|under construction|placeholder"
+    r"|(?:(?:a|the|full|my) )*solution (?:will|can|should|is to) be "
+    r"(?:added|posted|written|uploaded|provided)(?: \w+){0,3}"
     r"|not (?:yet )?(?:available|written)(?: yet)?|none(?: yet)?|n/?a|nothing(?: here)?(?: yet)?|empty|blank)?[\W_]*",
     re.IGNORECASE,
 )
 _UNFINISHED = re.compile(
-    r"\bto be continued\b|\bwork in progress\b|\bwip\b"
-    r"|\bwill\s+(?:\w+\s+){0,3}?(?:finish|add|complete|continue|write|do)\b"
+    r"\bto be (?:continued|completed|finished)\b|\bwork in progress\b|\bwip\b"
+    r"|(?:\bwill|['’]ll)\s+(?:\w+\s+){0,3}?(?:finish|add|complete|continue|write|do)\b"
     r".*\b(?:later|here|soon|tomorrow)\b|\b(?:finish|complete|continue)(?:d|ing)? (?:\w+ ){0,3}(?:later|soon)\b"
-    r"|^\W*(?:(?:this|the|my)\s+)?(?:solution|proof|write-?up|it|this|still|currently)?\s*(?:is|was|left)?"
+    r"|^\W*+(?:(?:this|the|my)\s+)?(?:solution|proof|write-?up|it|this|still|currently)?\s*(?:is|was|left)?"
     r"\s*(?:still|currently|yet)?\s*unfinished\b",
     re.IGNORECASE,
 )
@@ -60,13 +67,15 @@ _LABEL = (
     r"|\(\s*(?:\\\w+\s*\{\s*)?[A-E]\s*\}?\s*\)"
 )
 _SAYS_ANSWER = (
-    r"(?:(?:so|thus|hence|therefore|and|then|clearly)\W+)*(?:(?:the|our)\s+)?(?:(?:final|correct)\s+)?"
-    r"answer\s*(?:choice\s*)?(?:is|=|:)\W*(?:(?:choice|option)\s*)?"
+    rf"(?:(?:so|thus|hence|therefore|and|then|clearly){SIGN}+)*(?:(?:the|our)\s+)?(?:(?:final|correct)\s+)?"
+    rf"answer\s*(?:choice\s*)?(?:is|=|:){SIGN}*(?:(?:choice|option)\s*)?"
 )
-CHOICE_LABELS = re.compile(
+_CHOICE_LABELS = re.compile(
     r"\(\s*(?:\\\w+\s*\{\s*)?([A-E])\s*\}?\s*\)|\\(?:textbf|textrm|text|mathrm|mathbf|mbox)\s*\{\s*\(?\s*([A-E])\s*[).:]"
     r"|\{\s*\\(?:bf|rm)\s*\(?\s*([A-E])\b"
 )
+_LOOSE_CHOICES = re.compile(r"(?<!\w)A\s*[).:].*?(?<!\w)B\s*[).:]", re.DOTALL)
+_WHICH = re.compile(r"\bwhich(?:\s+one)?\s+of\s+(?:the\s+following|these)\b", re.IGNORECASE)
 TO_FIGURE = re.compile(
     r"\bas (?:is )?(?:shown|pictured|depicted|illustrated|drawn)\b|\bpictured\b"
     r"|\bshown (?:below|above|here|at|on the|in the)\b"
@@ -84,10 +93,20 @@ TO_SOLUTION = re.compile(
 )
 
 
+def choice_labels(text: str) -> set[str]:
+    """The choices that a problem's text shows, of A to E."""
+    return {next(filter(None, found.groups())) for found in _CHOICE_LABELS.finditer(text)}
+
+
+def asks_without_choices(text: str) -> bool:
+    """Whether a problem asks which of the following, and nothing follows. Rule D3."""
+    return bool(_WHICH.search(text)) and not choice_labels(text) and not _LOOSE_CHOICES.search(text)
+
+
 def is_embargo(lines: Sequence[Line]) -> bool:
     """Whether the text only says that the problem is not there yet. Rule D3."""
     text = " ".join(line.text for line in lines)
-    if has_formula(text) or len(text.split()) > 60:
+    if has_formula(text) or len(text.split()) > 60 or _ASKS.search(text):
         return False
     return _EMBARGO.search(text) is not None or PLACEHOLDER.fullmatch(text) is not None
 
@@ -107,7 +126,7 @@ def is_mention_of_video(line: Line) -> bool:
 def says_unfinished(line: Line) -> bool:
     """Whether a formula-free line or bracket says that the solution is not complete."""
     parts = [part for part in line.text.split("\n") if len(part.split()) <= 20]
-    parts += re.findall(r"\([^()]*\)|\[[^\[\]]*\]", line.text)
+    parts += re.findall(r"\([^()]{,400}\)|\[[^\[\]]{,400}\]", line.text)
     return any(not has_formula(part) and _UNFINISHED.search(part) for part in parts)
 
 
@@ -117,7 +136,7 @@ def is_bare_answer(lines: Sequence[Line], marks: Marks) -> bool:
     A chain of relations that ends in a box shows its work, so it is a solution.
     """
     text = " ".join(line.text for line in lines)
-    found = re.fullmatch(rf"\W*(?:{_SAYS_ANSWER})?(?:({FORMULA})|\(?[A-E]\)?)\W*", text, re.IGNORECASE)
+    found = re.fullmatch(rf"{SIGN}*+(?:{_SAYS_ANSWER})?(?:({FORMULA})|[A-E]){SIGN}*", text, re.IGNORECASE)
     if not found or PICTURE in text or BAD_LATEX in text:
         return False
     if not found[1]:

@@ -1,8 +1,6 @@
 """What becomes of a page that was taken apart: the texts, what is no solution, and the reason to drop it.
 
-Sections 7 and 8 of the rules.
-
-The reasons come in the order of the specification, and the first that applies is given.
+Sections 7 and 8 of the rules. The reasons come in their order, and the first that applies is given.
 """
 
 from __future__ import annotations
@@ -14,7 +12,6 @@ from typing import Any
 
 from creativemath_utils.wiki.credits import COPYRIGHT, Cleaned, without_credits
 from creativemath_utils.wiki.phrases import (
-    CHOICE_LABELS,
     INCOMPLETE,
     NEEDS_SOLUTION,
     NO_IMAGE,
@@ -23,6 +20,8 @@ from creativemath_utils.wiki.phrases import (
     TO_FIGURE,
     TO_SOLUTION,
     VIDEO,
+    asks_without_choices,
+    choice_labels,
     is_bare_answer,
     is_embargo,
     is_link,
@@ -33,6 +32,7 @@ from creativemath_utils.wiki.sections import Solution, take_apart
 from creativemath_utils.wiki.text import (
     BAD_LATEX,
     FORMULA,
+    LINK_END,
     LINK_START,
     PICTURE,
     UNKNOWN_TEMPLATE,
@@ -103,7 +103,7 @@ class _Deciding:
         self.decision = Decision()
         self._take_shared_sentences()
         self._stub_above = _shows(page.sections[0].lines, INCOMPLETE)  # at the top it speaks of the problem
-        parts = take_apart(page, lambda lines: self._text(self._clean(lines).lines) == "" and not holds(lines, PICTURE))
+        parts = take_apart(page, lambda lines: not self._text(self._clean(lines).lines) and not _unreadable(lines))
         self.decision.removed += parts.left_out
         self.decision.warnings += parts.warnings
         reasons: dict[str, str] = {}  # reason -> detail
@@ -127,18 +127,26 @@ class _Deciding:
         for section in self._page.sections:
             kept = []
             for line in section.lines:
-                plain = without_links(line.text)
-                if COPYRIGHT.fullmatch(plain):  # R7: the wiki's, not the page's
+                if COPYRIGHT.fullmatch(without_links(line.text)):  # R7: the wiki's, not the page's
                     continue
-                if not SHARED.fullmatch(plain):
+                found = SHARED.search(line.text)
+                if found:
+                    shared += self._references(found[0])
+                    self.decision.removed.append((section.heading, "R8", self._text([with_text(line, found[0])])))
+                    line = with_text(line, (line.text[: found.start()] + line.text[found.end() :]).strip())
+                if line.text:
                     kept.append(line)
-                    continue
-                links = [parse_reference(self._marks.target(m)) for m in re.findall(LINK_START, line.text)]
-                shared += [link for link in links if link] or references(plain)
-                self.decision.removed.append((section.heading, "R8", self._text([line])))
             section.lines[:] = kept
         names = [title.text for title in shared if title is not None and title != self._title]
         self.decision.shared_with = list(dict.fromkeys(names))
+
+    def _references(self, sentence: str) -> list[Title]:
+        """The problems that its links lead to; a link into a whole paper has the number in its label."""
+        found = []
+        for mark, label in re.findall(f"({LINK_START})([^{LINK_END}]*){LINK_END}", sentence):
+            title = parse_reference(self._marks.target(mark))
+            found += [title] if title else references(label)[:1]
+        return found or references(without_links(sentence))
 
     # --- texts
 
@@ -193,18 +201,16 @@ class _Deciding:
         self.decision.problem = text
         picture = holds(lines, PICTURE)
         body = any(line.kind != "heading" for line in lines)
-        if (not text or not body) and not picture and not stub and not no_image:
+        if (not text or not body) and not _unreadable(lines) and not stub and not no_image:
             reasons["no_problem_text"] = "the problem is empty"
         if stub:
             reasons["incomplete_problem"] = "the page says that it is incomplete"
         elif text and not picture and is_embargo(lines):
             reasons["incomplete_problem"] = text[:200]
-        labels = {next(filter(None, found.groups())) for found in CHOICE_LABELS.finditer(text)}
         if self._title.multiple_choice and text:
-            asks = re.search(r"\bwhich(?:\s+one)?\s+of\s+(?:the\s+following|these)\b", text, re.IGNORECASE)
-            if asks and not labels and not picture:
+            if not picture and asks_without_choices(text):
                 reasons.setdefault("incomplete_problem", "asks which of the following, and shows no choices")
-            if labels != set("ABCDE"):
+            if choice_labels(text) != set("ABCDE"):
                 self.decision.warnings.append("choices_missing")
         if picture:
             reasons["diagram_in_problem"] = "a picture or drawing"
@@ -268,7 +274,7 @@ class _Deciding:
         cleaned = self._clean(lines)
         text = self._text(cleaned.lines)
         body = [line for line in cleaned.lines if line.kind != "heading"]
-        if not holds(body, PICTURE):
+        if not _unreadable(body):
             if not body or not text:
                 if any(rule == "C8" and VIDEO.search(removed) for rule, removed in cleaned.removed):
                     return cleaned, "video_only", text
@@ -280,6 +286,11 @@ class _Deciding:
         if incomplete or any(map(says_unfinished, body)):
             return cleaned, "unfinished", text
         return cleaned, "answer_only" if is_bare_answer(body, self._marks) else None, text
+
+
+def _unreadable(lines: Sequence[Line]) -> bool:
+    """Whether something stands in the lines that is no text, so that they are not empty."""
+    return holds(lines, PICTURE) or holds(lines, BAD_LATEX)
 
 
 def _shows(lines: Sequence[Line], notice: re.Pattern[str]) -> bool:

@@ -33,6 +33,7 @@ _DIAGRAM = re.compile(r"\W*(?:diagrams?|figures?|pictures?)\b[\s\d:.#]*", re.IGN
 _NUMBER = re.compile(
     r"\b(?:solution|soln?|method|approach|proof)s?\s*(?:#|no\.?\s*|number\s+)?\s*(\d+|one\b|i\b|a\b)", re.IGNORECASE
 )
+_LONGEST = 300  # what is longer is no heading, and not worth the time
 _FIRST = re.compile(r"\W*(?:first|1st)\b", re.IGNORECASE)
 
 
@@ -84,7 +85,7 @@ class _Node:
 
 def kind_of(heading: str) -> str:
     """What a heading says its section is. Rules S2, S4, S5, S6."""
-    heading = heading.strip().rstrip(":.").strip()
+    heading = heading[:_LONGEST].strip().rstrip(":.").strip()
     if _PROBLEM.fullmatch(heading):
         return "problem"
     if re.search(r"\bvideos?\b", heading, re.IGNORECASE):
@@ -94,7 +95,7 @@ def kind_of(heading: str) -> str:
         return "solution"
     if _IGNORED.match(heading):
         return "ignored"
-    if _DIAGRAM.fullmatch(heading):
+    if _DIAGRAM.fullmatch(clean_heading(heading)):
         return "diagram"
     return "proof" if _PROOF.match(heading) else "other"
 
@@ -110,15 +111,16 @@ def clean_heading(heading: str) -> str:
         r"posted|and|latexed|credits?)\s+)*\bby\b:?|\bcredits?(?:\s+(?:to|goes to))?\s*:?|\bthanks to\b)\s+"
         r"(?P<name>[^,;:()\[\]–—]+?)(?=\s*(?:[,;:()\[\]–—]|\s-\s|$))"
     )
-    while True:
+    while len(heading) <= _LONGEST:
         before = heading
         heading = re.sub(by, cut, heading, flags=re.IGNORECASE)
-        heading = re.sub(r"\s*[~∼]\s*[^\W\d_][\w .,'’&-]*$", "", heading)
+        heading = re.sub(r"\s*(?:[~∼]\s*[^\W\d_][\w .,'’&-]*|\s[-–—]+\s*(?=\w*_)[^\W_]\w+)$", "", heading)
         heading = re.sub(r"\s*(?:\(\s*[,;:–—-]*\s*\)|\[\s*\])", "", heading)
         heading = re.sub(r"([(\[])\s*[,;]\s*", r"\1", heading)
         heading = re.sub(r"[\s,;:–—-]+$", "", " ".join(heading.split()))
         if heading == before:
-            return heading
+            break
+    return heading
 
 
 def take_apart(page: Page, is_empty: Callable[[list[Line]], bool]) -> Parts:
@@ -142,8 +144,8 @@ class _Taking:
         self._stem: list[Line] = []
         if self._problem is None:
             self.parts.problem = list(lead.lines)
-        elif not is_empty(lead.lines):
-            self.parts.warnings.append("lead_text")
+        else:
+            self.parts.warnings += [] if is_empty(lead.lines) else ["lead_text"]
             self._leave_out("", "lead_text", lead.lines)
         for top in tops:
             self._visit(top)
@@ -156,9 +158,9 @@ class _Taking:
 
     def _visit(self, node: _Node) -> None:
         if node is self._problem:
-            self._before_problem = False
+            self._before_problem, self._before_solutions = False, len(self.parts.solutions)
             self.parts.problem = list(node.section.lines)
-            self._parts_of(node, self.parts.problem)
+            self._parts_of(node, self.parts.problem, of_problem=True)
         elif self._is_solution(node):
             self._solution(node)
         elif node.kind == "ignored":
@@ -171,6 +173,8 @@ class _Taking:
             if not self._is_empty(node.section.lines):
                 self._stem += node.section.lines
                 self.parts.warnings.append("shared_stem")
+            else:
+                self._leave_out(node.heading, "S3", node.section.lines)
             self._visit_all(node)
         else:
             self.parts.warnings.append("unknown_section")
@@ -190,18 +194,23 @@ class _Taking:
             else:
                 self._ignore(child)
 
-    def _parts_of(self, node: _Node, lines: list[Line]) -> None:
-        """Put the subsections of the problem or of one solution behind its lines, their headings as lines (T8)."""
+    def _parts_of(self, node: _Node, lines: list[Line], of_problem: bool = False) -> None:
+        """Put the subsections of the problem or of one solution behind its lines, their headings as lines (T8).
+
+        Solutions below the problem are none of its parts, and neither is what comes after one of them.
+        """
         for child in node.children:
             if child.kind == "ignored":
                 self._ignore(child)
             elif (child.kind == "diagram" and holds(child.section.lines, PICTURE)) or (
-                node is self._problem and self._is_solution(child)
+                of_problem and (self._is_solution(child) or len(self.parts.solutions) > self._before_solutions)
             ):
                 self._visit(child)
             else:
-                lines += [Line(child.section.heading, kind="heading"), *child.section.lines]
-                self._parts_of(child, lines)
+                if not (of_problem and child.kind == "problem"):  # "Statement" says no more than "Problem"
+                    lines.append(Line(child.section.heading, kind="heading"))
+                lines += child.section.lines
+                self._parts_of(child, lines, of_problem)
 
     def _is_solution(self, node: _Node) -> bool:
         """Rule S4. A proof, method or approach counts where solutions stand, or right under a bare container."""
@@ -209,11 +218,18 @@ class _Taking:
             return node.kind == "solution"
         over = [above for above in node.above() if above.kind in ("solution", "proof")]
         if not over:
+            parent = node.parent
+            if parent is not None and parent.kind == "other" and not self._is_empty(parent.section.lines):
+                return False  # the proof of a lemma
             return not self._solution_levels or node.level in self._solution_levels
         container = over[0]
-        if container is not node.parent or not re.fullmatch(r"\W*solutions?\W*", container.heading, re.IGNORECASE):
+        bare = re.fullmatch(r"\W*solution(s?)\W*", container.heading, re.IGNORECASE)
+        if container is not node.parent or not bare:
             return False
-        return _NUMBER.search(node.heading) is not None or self._is_empty(container.section.lines)
+        if bare[1] or _NUMBER.search(node.heading):
+            return True
+        with_others = any(child.kind == "other" for child in container.children)  # a lemma, and then its use
+        return not with_others and self._is_empty(container.section.lines)
 
     def _solution(self, node: _Node) -> None:
         """A solution, or a container of solutions with or without a text of its own. Rule S8."""
@@ -226,7 +242,9 @@ class _Taking:
         first = node.children.index(solutions[0])
         self._parts_of(_Node(node.kind, node.heading, node.section, node.parent, node.children[:first]), lines)
         preamble: list[Line] = []
-        if not self._is_empty(lines):
+        if self._is_empty(lines):
+            self._leave_out(node.heading, "S8", lines)
+        else:
             if _is_first(solutions[0].heading):
                 preamble = lines
                 self.parts.warnings.append("container_preamble")

@@ -24,6 +24,7 @@ FORMULA = "[\U000f0000-\U000ffffd]"
 LINK_START = "[\U00100000-\U0010fffd]"
 LINK_END, PICTURE, BAD_LATEX, UNKNOWN_TEMPLATE = "\ue000", "\ue001", "\ue002", "\ue003"
 CREDIT = "[\ue100-\uefff]"  # a signature with its link, while credits are looked for
+SIGN = r"[^\w\ue000-\uf8ff\U000f0000-\U0010ffff]"  # no letter, no digit and no mark: a mark is no sign to pass over
 
 _FORMULA, _TOUCHING = re.compile(FORMULA), re.compile(f"({FORMULA})(?={FORMULA})")
 _NO_WORDS = re.compile(f"{FORMULA}|{BAD_LATEX}|{PICTURE}")
@@ -41,7 +42,12 @@ def characters(text: str) -> str:
     """The text in NFC, non-breaking spaces as spaces, without zero-width and private characters. Rule T3."""
     if text.isascii():
         return text
-    return unicodedata.normalize("NFC", _PRIVATE.sub("", text).translate(_INVISIBLE))
+    return unicodedata.normalize("NFC", without_private(text).translate(_INVISIBLE))
+
+
+def without_private(text: str) -> str:
+    """The text without the private characters that stand for something here."""
+    return _PRIVATE.sub("", text)
 
 
 @dataclass
@@ -166,8 +172,14 @@ def words(text: str) -> str:
     return re.sub(r"(?<!\\)\$", r"\\$", text) if "$" in text else text
 
 
-_MATHJAX = re.compile(r"\[mathjax\b([^\]]*)\](.*?)\[/mathjax\]", re.DOTALL | re.IGNORECASE)
-_ASYMPTOTE = re.compile(r"\[asy\](?:.*?\[/asy\])?", re.DOTALL | re.IGNORECASE)
+MATHJAX = re.compile(r"\[mathjax\b([^\]\[]*)\]((?:(?!\[mathjax\b).)*?)\[/mathjax\]", re.DOTALL | re.IGNORECASE)
+_ASYMPTOTE = re.compile(r"\[asy\].*?(?:\[/asy\]|\Z)", re.DOTALL | re.IGNORECASE)
+
+
+def mathjax_source(math: re.Match[str]) -> str:
+    r"""The formula of a match of MATHJAX with its delimiters: `$x$`, or `\[x\]` where it is displayed. Rule R10."""
+    shown = "display" in math[1].lower() and "false" not in math[1].lower()
+    return rf"\[{math[2].strip()}\]" if shown else f"${math[2].strip()}$"
 
 
 def running_text(text: str, marks: Marks) -> str:
@@ -176,13 +188,11 @@ def running_text(text: str, marks: Marks) -> str:
         return words(text)
     parts, at = [], 0
     text = _ASYMPTOTE.sub(lambda found: "\0asy\0", text)
-    for math in _MATHJAX.finditer(text):
-        body = math[2].strip()
-        shown = "display" in math[1].lower() and "false" not in math[1].lower()
-        parts += [words(text[at : math.start()]), marks.formula(rf"\[{body}\]" if shown else f"${body}$")]
+    for math in MATHJAX.finditer(text):
+        parts += [words(text[at : math.start()]), marks.formula(mathjax_source(math))]
         at = math.end()
     rest = "".join([*parts, words(text[at:])]).replace("\0asy\0", PICTURE)
-    return re.sub(r"\[/?mathjax\b[^\]]*\]", BAD_LATEX, rest, flags=re.IGNORECASE)  # one without its other end
+    return re.sub(r"\[/?mathjax\b[^\]\[]*\]", BAD_LATEX, rest, flags=re.IGNORECASE)  # one without its other end
 
 
 def without_links(text: str) -> str:
