@@ -3,16 +3,12 @@
 The ledger is looked up first; what is not there is asked of the models, several at once, as many calls in flight as the
 profile allows each. An answer is on disk before it counts. A call that failed for good is returned with status
 `failed`, kept in `failures`, and never stored: the next run asks it again.
-
-The engine runs its event loop in a thread of its own, so that `complete` is a plain function in a script and in
-JupyterLab, where the kernel has a loop of its own.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
 from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -23,14 +19,13 @@ from typing import Any
 from creativemath_utils import backends
 from creativemath_utils.backends import Backend
 from creativemath_utils.backends.recorded import RecordedBackend
+from creativemath_utils.event_loop import LoopThread
 from creativemath_utils.ledger import Ledgers
 from creativemath_utils.models import Model, find_model
 from creativemath_utils.progress import Progress
 from creativemath_utils.records import KitError, Request, Response
 from creativemath_utils.spending import LimitReached, Spending
 from creativemath_utils.store import shown
-
-STOP_SECONDS = 30  # how long Ctrl-C waits for the answers in hand to be written
 
 Complete = Callable[[Sequence[Request]], list[Response]]
 
@@ -40,7 +35,8 @@ class Engine:
 
     `models` is the table of models, `ledgers` where answers are looked up and kept, `concurrency` the calls in flight
     a model, `offline` forbids asking any model. `max_cost_usd` and `max_calls` are limits of the run (`spending.py`):
-    answers that its own ledger holds count too, those of a recording do not.
+    answers that its own ledger holds count too, those of a recording that it reads do not. (While a recording is made,
+    it is the run's own ledger: so one that was stopped goes on within the same limit.)
     """
 
     def __init__(
@@ -68,8 +64,8 @@ class Engine:
             kept=lambda key: bool(ledgers.find(key)),
         )
         self._backends: dict[str, Backend] = {}
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
+        self._in_memory: str | None = None  # the local model that was asked last, and is still loaded
+        self._loop = LoopThread("engine")
 
     def __enter__(self) -> Engine:
         return self
@@ -124,33 +120,13 @@ class Engine:
         finally:
             self._backends.clear()
             self.ledgers.close()
-            if self._loop is not None and self._thread is not None:
-                self._loop.call_soon_threadsafe(self._loop.stop)
-                self._thread.join(STOP_SECONDS)
-                if not self._thread.is_alive():
-                    self._loop.close()
-                self._loop = self._thread = None
+            self._loop.close()
 
     def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        """Do `work` on the engine's loop and wait for it. Ctrl-C ends the work first, with its answers written."""
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-            self._thread = threading.Thread(target=self._loop.run_forever, name="engine", daemon=True)
-            self._thread.start()
-        ended = threading.Event()
-
-        async def watched() -> Any:
-            try:
-                return await work
-            finally:
-                ended.set()
-
-        future = asyncio.run_coroutine_threadsafe(watched(), self._loop)
+        """Do `work` and wait for it. Ctrl-C ends the work first, with its answers written."""
         try:
-            return future.result()
+            return self._loop.run(work)
         except KeyboardInterrupt:
-            future.cancel()
-            ended.wait(STOP_SECONDS)
             print("Stopped. All answers so far are kept: run the same again to go on from here.", flush=True)
             raise
 
@@ -165,7 +141,7 @@ class Engine:
             else:
                 by_model[request.model].append(request)
         if not self.offline:
-            self.spending.count_earlier(self.ledgers.folder, self.models)
+            self.spending.count_earlier(self.ledgers.tallies(), self.models)
         queue: asyncio.Queue[Response | None] = asyncio.Queue()
         ledger_of = {request.key: request.ledger for request in requests}
         totals = {name: len(rs) for name, rs in by_model.items()}
@@ -177,11 +153,14 @@ class Engine:
                         queue.put_nowait(response)
 
             async def ask_local_models(names: list[str]) -> None:
-                """One after another: two large models may not fit into the same GPUs."""
-                for name in names:
+                """One after another, as two large models may not fit into the same GPUs. The one that is in memory is
+                first, and the last one stays there until another is wanted.
+                """
+                for name in sorted(names, key=lambda name: name != self._in_memory):
+                    if self._in_memory != name and (other := self._backends.pop(self._in_memory or "", None)):
+                        await other.close()
+                    self._in_memory = name
                     await ask_model(name)
-                    if len(names) > 1:
-                        await self._backends.pop(name).close()
 
             async def write() -> None:
                 """Write what has come in since the last write, in one go: one sync for many answers."""

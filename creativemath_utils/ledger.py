@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
-import json
 import logging
 import os
 import time
@@ -22,9 +21,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import orjson
-
-from creativemath_utils.records import SCHEMA, STATUSES, KitError, Response
+from creativemath_utils.ledger_index import Index, Tally, decode, key_of
+from creativemath_utils.records import SCHEMA, KitError, Response
 from creativemath_utils.store import dump_line, shown
 
 log = logging.getLogger(__name__)
@@ -35,18 +33,18 @@ CHUNK = 1 << 14  # bytes; a row is about 6 kB
 
 
 class Ledger:
-    """One ledger file. Opened for reading, or (`writable=True`) as its only writer; `quiet` says nothing of damage.
+    """One ledger file. Opened for reading, or (`writable=True`) as its only writer.
 
-    Raises KitError if another run is writing the file, or if it cannot be opened.
+    `known` is the same file opened for reading before: what it knows holds here too, and only what has been added since
+    is read, as long as the file is still that one. Raises KitError if another run is writing the file, or if it cannot
+    be opened, read or mended.
     """
 
     def __init__(
-        self, path: Path, *, writable: bool = False, lock_seconds: float = LOCK_SECONDS, quiet: bool = False
+        self, path: Path, *, writable: bool = False, lock_seconds: float = LOCK_SECONDS, known: Ledger | None = None
     ) -> None:
         self.path = path
-        self.damaged: list[int] = []  # line numbers
-        self.duplicates = 0  # lines that repeat an earlier key
-        self._places: dict[bytes, int] = {}
+        self._index = Index()
         try:
             self._file = _open(path, writable)
         except OSError as error:
@@ -54,31 +52,51 @@ class Ledger:
         try:
             if writable:
                 self._take_lock(lock_seconds)
-            self._end, ended = self._scan()
+            if known is not None and self._still_reads(known):
+                self._index = known._index
+            said = len(self.damaged), self.duplicates
+            self._index.scan(self._file.fileno(), shown(path))
             if writable:
-                self._heal(ended)
+                self._heal()
+        except OSError as error:
+            self.close()
+            raise KitError(f"{shown(path)}: {error.strerror or error}; mend that and run again") from None
         except BaseException:
             self.close()
             raise
-        if not quiet:
-            self._report()
+        self._report(*said)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._index.places)
 
     def __contains__(self, key: str) -> bool:
-        return bytes.fromhex(key) in self._places
+        return bytes.fromhex(key) in self._index.places
 
     def __iter__(self) -> Iterator[str]:
-        return (key.hex() for key in self._places)
+        return (key.hex() for key in self._index.places)
+
+    @property
+    def damaged(self) -> list[int]:
+        """The numbers of the lines that cannot be read."""
+        return self._index.damaged
+
+    @property
+    def duplicates(self) -> int:
+        """How many lines repeat an earlier key."""
+        return self._index.duplicates
+
+    @property
+    def tallies(self) -> list[Tally]:
+        """What the answers come to that were there when the file was opened."""
+        return list(self._index.tallies.values())
 
     def find(self, key: str) -> Response | None:
         """The recorded answer of that key, or None."""
-        place = self._places.get(bytes.fromhex(key))
+        place = self._index.places.get(bytes.fromhex(key))
         if place is None:
             return None
-        row = _decode(self._line_at(place))
-        if _key_of(row) != bytes.fromhex(key):
+        row = decode(self._line_at(place))
+        if key_of(row) != bytes.fromhex(key):
             raise KitError(f"{shown(self.path)} was changed by another program while in use; run again")
         return Response(**{name: row[name] for name in Response.__dataclass_fields__ if name in row})
 
@@ -93,7 +111,7 @@ class Ledger:
             if response.status == "failed":
                 raise ValueError(f"a failed call is no answer: {response.error}")
             key = bytes.fromhex(response.key)
-            if key not in self._places and key not in lines:
+            if key not in self._index.places and key not in lines:
                 lines[key] = dump_line(_row(response))
         if not lines:
             return
@@ -101,18 +119,19 @@ class Ledger:
         try:
             if not os.path.samestat(os.stat(self.path), os.fstat(descriptor)):
                 raise OSError(errno.ESTALE, "another program put another file in its place")
-            _write_all(descriptor, b"".join(lines.values()), self._end)
+            _write_all(descriptor, b"".join(lines.values()), self._index.end)
             os.fsync(descriptor)
         except OSError as error:
             with contextlib.suppress(OSError):  # then the torn line stays, and the next opening cuts it off
-                os.ftruncate(descriptor, self._end)
+                os.ftruncate(descriptor, self._index.end)
             raise KitError(
                 f"{shown(self.path)}: {error.strerror}; the answers up to here are kept. "
                 "Mend that and run again: only the rest will be asked"
             ) from None
         for key, line in lines.items():
-            self._places[key] = self._end
-            self._end += len(line)
+            self._index.places[key] = self._index.end
+            self._index.end += len(line)
+            self._index.lines += 1
 
     def close(self) -> None:
         """Let go of the file, and with it of the lock."""
@@ -135,52 +154,31 @@ class Ledger:
                     f"{shown(self.path)} cannot be locked ({error.strerror}); put the run's folder on another disk"
                 ) from None
 
-    def _scan(self) -> tuple[int, bool]:
-        """Index the file. Returns where its good part ends, and whether that is the end of a line."""
-        offset, ended = 0, True
-        name = shown(self.path)
-        torn: tuple[int, int] | None = None  # number and place of an unreadable line that may prove to be the last
-        with open(self._file.fileno(), "rb", buffering=1 << 20, closefd=False) as lines:
-            for number, line in enumerate(lines, start=1):
-                place, offset = offset, offset + len(line)
-                if not line.strip():
-                    continue
-                if torn:
-                    self.damaged.append(torn[0])
-                row = _decode(line)
-                torn = (number, place) if row is None else None
-                if row is None:
-                    continue
-                ended = line.endswith(b"\n")  # the newline alone may be missing: the answer is whole
-                key = _key_of(row, f"{name}:{number}")
-                if key is None:
-                    if not (isinstance(row, dict) and row.get("status") == "failed"):  # an error row is no damage
-                        self.damaged.append(number)
-                elif key in self._places:
-                    self.duplicates += 1
-                else:
-                    self._places[key] = place
-        return (torn[1], True) if torn else (offset, ended)
+    def _still_reads(self, known: Ledger) -> bool:
+        """Whether a reader's index holds for this file: no other file has come into its place, and it was not cut."""
+        there, then = os.fstat(self._file.fileno()), os.fstat(known._file.fileno())
+        return os.path.samestat(there, then) and known._index.ended and there.st_size >= known._index.end
 
-    def _heal(self, ended: bool) -> None:
+    def _heal(self) -> None:
         """Cut off a torn last line, or end it where only its newline is missing."""
         descriptor = self._file.fileno()
-        size = os.fstat(descriptor).st_size
-        if self._end < size:
+        end, size = self._index.end, os.fstat(descriptor).st_size
+        if end < size:
             log.warning("%s: cut off a torn last line of %d bytes; that call will be asked again", shown(self.path),
-                        size - self._end)  # fmt: skip
-            os.ftruncate(descriptor, self._end)
-        elif not ended:
-            _write_all(descriptor, b"\n", self._end)
-            self._end += 1
+                        size - end)  # fmt: skip
+            os.ftruncate(descriptor, end)
+        elif not self._index.ended:
+            _write_all(descriptor, b"\n", end)
+            self._index.end, self._index.ended = end + 1, True
 
-    def _report(self) -> None:
-        if self.damaged:
-            lines = ", ".join(map(str, self.damaged[:20])) + (" ..." if len(self.damaged) > 20 else "")
-            plural = "s" if len(self.damaged) > 1 else ""
+    def _report(self, damaged: int, duplicates: int) -> None:
+        """Warn of what is wrong, beyond so many faults that the reader of the file has told already."""
+        if fresh := self.damaged[damaged:]:
+            lines = ", ".join(map(str, fresh[:20])) + (" ..." if len(fresh) > 20 else "")
+            plural = "s" if len(fresh) > 1 else ""
             log.warning("%s: skipped unreadable line%s %s; what they held will be asked again", shown(self.path),
                         plural, lines)  # fmt: skip
-        if self.duplicates:
+        if self.duplicates > duplicates:
             log.warning("%s: %d lines repeat an earlier key; the first answer counts", shown(self.path),
                         self.duplicates)  # fmt: skip
 
@@ -227,13 +225,17 @@ class Ledgers:
                 self.folder / f"{name}.jsonl",
                 writable=True,
                 lock_seconds=self._lock_seconds,
-                quiet=name in self._own,  # said when it was opened for reading
+                known=self._own.get(name),
             )
             if name in self._own:
                 self._own[name].close()
             self._own[name] = opened
             self._writing.add(name)
         return self._own[name]
+
+    def tallies(self) -> list[Tally]:
+        """What the run's own files held when they were opened, without the recording."""
+        return [tally for ledger in self._own.values() for tally in ledger.tallies]
 
     def close(self) -> None:
         """Let go of all files and locks."""
@@ -252,33 +254,6 @@ def _open(path: Path, writable: bool) -> Any:
 def _row(response: Response) -> dict[str, Any]:
     row = {name: value for name, value in asdict(response).items() if name not in NOT_STORED}
     return {**row, "schema": SCHEMA}
-
-
-def _decode(line: bytes) -> Any:
-    """The JSON value of a line, or None where it is none. orjson reads a million rows in seconds."""
-    try:
-        return orjson.loads(line)
-    except orjson.JSONDecodeError:
-        try:
-            return json.loads(line)  # takes lone surrogates, which orjson does not
-        except (ValueError, RecursionError):
-            return None
-
-
-def _key_of(row: Any, where: str = "") -> bytes | None:
-    """The key of a row that holds an answer, else None. Raises KitError for a row of a later kit."""
-    if not isinstance(row, dict):
-        return None
-    if row.get("schema", SCHEMA) != SCHEMA:
-        raise KitError(f"{where}: schema {row['schema']!r}, this kit reads {SCHEMA}; use the kit that wrote the file")
-    texts = all(isinstance(row.get(name), str) for name in ("key", "model", "text"))
-    if not texts or not isinstance(row.get("request"), dict) or row.get("status") not in STATUSES[:-1]:
-        return None
-    try:
-        key = bytes.fromhex(row["key"])
-    except ValueError:
-        return None
-    return key if len(key) == 32 else None
 
 
 def _write_all(descriptor: int, content: bytes, offset: int) -> None:

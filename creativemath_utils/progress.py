@@ -45,7 +45,9 @@ class Progress:
         self._begun: Counter[str] = Counter()
         self._arrived: Counter[str] = Counter()  # and perhaps not on disk yet
         self._counts: dict[str, Counter[str]] = {model: Counter() for model in totals}
-        self._started = self._printed = time.monotonic()
+        self._opened = self._printed = time.monotonic()
+        self._started: dict[str, float] = {}  # the second of two local models begins when the first has ended
+        self._over = False
         self._ended: dict[str, float] = {}  # a quick model's rate is not that of the slowest
         self._said: dict[str, tuple[int, int]] = {}  # what the last plain line of a model told
         self._display: Any = None  # the handle of the live table
@@ -58,6 +60,7 @@ class Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._over = True
         if self._display is not None:
             self._display.update(self._bundle(), raw=True)
         for model in self.totals:
@@ -68,6 +71,7 @@ class Progress:
 
     def begin(self, model: str) -> None:
         """A call is in flight."""
+        self._started.setdefault(model, time.monotonic())
         self._begun[model] += 1
 
     def arrive(self, model: str) -> None:
@@ -108,7 +112,7 @@ class Progress:
         return f"{model}: {', '.join(self._told(model))}"
 
     def _told(self, model: str) -> list[str]:
-        seconds = self._ended.get(model, time.monotonic()) - self._started
+        seconds = self._ended.get(model, time.monotonic()) - self._started.get(model, self._opened)
         counts, total = self._counts[model], self.totals[model]
         done = counts.total()
         in_flight = max(0, self._begun[model] - max(done, self._arrived[model]))
@@ -117,11 +121,11 @@ class Progress:
         there = f" ({self.known[model]} more were there)" if self.known.get(model) else ""
         return [
             f"{done} of {total} done{there}",
-            *([f"{in_flight} in flight"] if in_flight else []),
+            *([f"{in_flight} in flight"] if in_flight and not self._over else []),
             *(f"{counts[status]} {status}" for status in STATUSES if counts[status] and status != "ok"),
             f"{rate:.2g}/s",
             *([] if cost is None else [f"${cost:.4f} so far"]),
-            *([f"{duration((total - done) / rate)} left"] if 0 < done < total and rate else []),
+            *([f"{duration((total - done) / rate)} left"] if 0 < done < total and rate and not self._over else []),
         ]
 
     def _bundle(self) -> dict[str, str]:

@@ -15,11 +15,10 @@ import asyncio
 import contextlib
 import math
 from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from creativemath_utils.ledger import Ledger
+from creativemath_utils.ledger_index import Tally
 from creativemath_utils.models import Model
 from creativemath_utils.records import KitError, Request
 
@@ -51,15 +50,20 @@ class Charge:
         self.cost_usd = 0.0
 
     def withdraw(self) -> None:
-        """The call was not sent after all."""
+        """The call is not sent, or is another's to enter."""
         self.cost_usd, self.sent = 0.0, False
+
+    def send(self) -> None:
+        """The call goes out: until somebody says what it costs, its worst case counts."""
+        self.cost_usd, self.sent = None, True
 
 
 class Spending:
     """The account of a run, shared by all its models. Without limits it only counts.
 
     The limits are the run's, from the first notebook to the last: what its ledger holds already (`count_earlier`)
-    counts with what this process asks, at today's table of prices. Tries that earlier processes made in vain are not
+    counts with what this process asks, at today's table of prices. While a recording is made, the recording is that
+    ledger. Tries that earlier processes made in vain are not
     known any more, and processes that run at the same time do not know of each other.
     """
 
@@ -95,23 +99,20 @@ class Spending:
             "tokens, 0 where it is free) to its entry under `models:`"
         ]
 
-    def count_earlier(self, folder: Path, models: Mapping[str, Model]) -> None:
-        """Count, once, what the run's ledger files hold: calls, and money by their usage; where that is unknown, none.
+    def count_earlier(self, tallies: Iterable[Tally], models: Mapping[str, Model]) -> None:
+        """Count, once, what the run's ledger holds: calls, and money by their usage; where that is unknown, none.
 
-        Without a limit nobody waits for this.
+        Without a limit it is not counted.
         """
         if self._counted_earlier or (self.max_cost_usd is None and self.max_calls is None):
             return
         self._counted_earlier = True
-        for path in sorted(folder.glob("*.jsonl")):
-            with contextlib.closing(Ledger(path, quiet=True)) as ledger:
-                for response in filter(None, map(ledger.find, ledger)):
-                    model = models.get(response.model)
-                    backend = model.backend if model else "api"
-                    self.calls += backend in ("api", "local")
-                    if model and backend == "api":
-                        batch = bool(response.settings_used.get("batch"))
-                        self._earlier_usd += cost_usd(model, response.usage, batch=batch) or 0.0
+        for tally in tallies:
+            model = models.get(tally.model)
+            backend = model.backend if model else "api"
+            self.calls += tally.calls if backend in ("api", "local") else 0
+            if model and backend == "api":
+                self._earlier_usd += cost_usd(model, tally.usage, batch=tally.batch) or 0.0
 
     def count(self, model: Model) -> None:
         """Count a call to a model whose backend does not do so itself. Raises LimitReached."""

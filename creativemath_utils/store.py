@@ -75,19 +75,22 @@ def dump_line(value: Any) -> bytes:
 
 
 def write_atomic(path: Path, content: bytes) -> None:
-    """Replace the file by `content`, wholly or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """Replace the file by `content`, wholly or not at all. Raises KitError where the disk is full or says no."""
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(temporary, 0o644)
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise KitError(f"{shown(path)} cannot be written: {error.strerror or error}; mend that and run again") from None
 
 
 def write_records(path: Path, records: Iterable[Any]) -> None:

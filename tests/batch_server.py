@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
+from urllib.parse import parse_qs
 
 from loopback import Call, Loopback, Reply, Script, echo
 
@@ -25,7 +26,8 @@ class BatchServer(Loopback):
     `endings` say how the first batches end: `status`, `answered` (so many lines, default all), `errors` (of the whole
     file); further ones complete. A batch has ended at its `polls`-th look. `fault(step, number)` may answer a step
     (`upload`, `create`, `list`, `state`, `content`) in the server's place; `lost` are steps (name, number) that are
-    done but whose reply never arrives.
+    done but whose reply never arrives; `spoil(step, number, reply)` gives what arrives in its place. The list comes in
+    pages of `page` batches.
     """
 
     def __init__(
@@ -36,6 +38,8 @@ class BatchServer(Loopback):
         polls: int = 1,
         fault: Callable[[str, int], Reply | None] = lambda step, number: None,
         lost: Sequence[tuple[str, int]] = (),
+        spoil: Callable[[str, int, Reply], Reply] = lambda step, number, reply: reply,
+        page: int = 100,
         **options: Any,
     ) -> None:
         super().__init__(script, **options)
@@ -43,6 +47,9 @@ class BatchServer(Loopback):
         self.polls = polls
         self.fault = fault
         self.lost = lost
+        self.spoil = spoil
+        self.page = page
+        self.headers: dict[str, str] = {}  # of the last step
         self.files: dict[str, bytes] = {}
         self.batches: dict[str, dict[str, Any]] = {}
         self.steps: Counter[str] = Counter()
@@ -63,10 +70,11 @@ class BatchServer(Loopback):
         step = {1: "upload" if route[0] == "files" else "create" if content else "list", 2: "state"}.get(len(route))
         step = step or "content"
         number, self.steps[step] = self.steps[step], self.steps[step] + 1
+        self.headers, self._query = headers, parse_qs(path.partition("?")[2])
         if (fault := self.fault(step, number)) is not None:
             return fault
         reply = getattr(self, f"_{step}")(route, headers, content)
-        return Reply(reset=True) if (step, number) in self.lost else reply
+        return Reply(reset=True) if (step, number) in self.lost else self.spoil(step, number, reply)
 
     def _upload(self, route: list[str], headers: dict[str, str], content: bytes) -> Reply:
         form = email.message_from_bytes(b"Content-Type: " + headers["content-type"].encode() + b"\r\n\r\n" + content)
@@ -86,7 +94,10 @@ class BatchServer(Loopback):
         return Reply(batch)
 
     def _list(self, route: list[str], headers: dict[str, str], content: bytes) -> Reply:
-        return Reply({"object": "list", "data": list(self.batches.values())[::-1], "has_more": False})
+        newest, after = list(self.batches.values())[::-1], self._query.get("after")
+        first = 1 + [batch["id"] for batch in newest].index(after[0]) if after else 0
+        page = newest[first : first + self.page]
+        return Reply({"object": "list", "data": page, "has_more": first + self.page < len(newest)})
 
     def _state(self, route: list[str], headers: dict[str, str], content: bytes) -> Reply:
         batch = self.batches.get(route[1])
@@ -125,6 +136,7 @@ class BatchServer(Loopback):
         for line in lines[len(answered) :]:
             error = {"code": f"batch_{batch['status']}", "message": f"batch {batch['status']} before this call"}
             bad.append({"id": "x", "custom_id": line["custom_id"], "response": None, "error": error})
+        batch["request_counts"] = {"total": len(lines), "completed": len(good), "failed": len(bad)}
         for name, rows in (("output_file_id", good), ("error_file_id", bad)):
             if rows:
                 batch[name] = self._store(b"".join(json.dumps(row).encode() + b"\n" for row in rows))

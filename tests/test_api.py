@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -15,15 +16,16 @@ from creativemath_utils.backends.api import ApiBackend
 from creativemath_utils.backends.throttle import Throttle
 from creativemath_utils.models import read_model
 from creativemath_utils.records import KitError, Request, user_message
+from creativemath_utils.spending import Spending
 
 DECODING = {"max_new_tokens": 64, "temperature": 0, "seed": 1}
 SECRET = "sk-very-secret-0123456789"
 
 
-def backend(url, concurrency=4, tries=12, backoff_seconds=0.001, longest_wait_seconds=300, **fields):
+def backend(url, concurrency=4, tries=12, backoff_seconds=0.001, longest_wait_seconds=300, spending=None, **fields):
     model = read_model("m", {"backend": "api", "id": "some-model", "base_url": url, **fields}, "test")
     return ApiBackend(model, concurrency, tries=tries, backoff_seconds=backoff_seconds,
-                      longest_wait_seconds=longest_wait_seconds)  # fmt: skip
+                      longest_wait_seconds=longest_wait_seconds, spending=spending)  # fmt: skip
 
 
 def requests(count=1, system=None, decoding=DECODING):
@@ -103,6 +105,7 @@ def test_any_text_can_be_sent():
         Reply(b"<html>busy</html>"),
         Reply(b'{"choices": [{"mess'),
         Reply(b'{"choices": "\xff"}'),
+        Reply(b'{"choices":' * 100_000),  # deeper than any reader goes
         answer(""),
         answer("half", finish="error"),
     ],
@@ -273,6 +276,83 @@ def test_retry_after_is_obeyed_by_all_calls(as_date):
     assert min(later) - refused[0] >= 1.9
 
 
+@pytest.mark.parametrize(
+    ("waits_for", "limit"),
+    [
+        ("room", None),
+        ("money", 84 + 12 + 12 + 1),  # the worst case of one call beside the cost of two
+    ],
+)
+def test_retry_after_is_obeyed_by_calls_that_wait_for_something_else(waits_for, limit):
+    """They were told nothing themselves: the hold came while they waited."""
+    sent = []
+
+    def script(call):
+        sent.append(time.monotonic())
+        refused = replace(error(429, "slow down", headers={"Retry-After": "1"}), delay=0.2)
+        return refused if call.number == 0 else None
+
+    price = {"input": 1_000_000, "output": 1_000_000, "date": "2026-01-01"}  # a dollar a token
+    account = Spending(max_cost_usd=limit)
+    with Loopback(script) as loopback:
+        made = backend(loopback.url, concurrency=3, spending=account, price=price)
+        made._throttle.allowed = 1.0 if waits_for == "room" else 3.0
+        responses, stop = ask(made, requests(3))
+    assert stop is None and len(responses) == 3
+    assert min(sent[1:]) - sent[0] >= 1.15
+    assert (account.calls, account.total_usd) == (4, 36)
+
+
+def test_a_call_that_is_stopped_while_it_waits_was_never_sent():
+    account = Spending(max_calls=100)
+    later = error(429, "slow down", headers={"Retry-After": "60"})
+
+    async def run(url):
+        made = backend(url, concurrency=3, spending=account)
+        made._throttle.allowed = 1.0
+        task = asyncio.create_task(anext(aiter(made.answers(requests(3)))))
+        while account.calls < 2:  # the first was refused, the second has its place and waits
+            await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await made.close()
+
+    with Loopback(lambda call: later) as loopback:
+        asyncio.run(run(loopback.url))
+    assert len(loopback.calls) == account.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "lost", "calls"),
+    [
+        (1, 10, 5 + 10 * 2),
+        (4, 10, 5 + 10 * 2 + 3 * 2),  # at most three more are in flight
+        (16, 16, 5 + 16 * 2 + 15 * 2),
+    ],
+)
+def test_a_server_that_has_died_is_given_up(concurrency, lost, calls):
+    """Five answers, then nothing: not every call of the rest is tried in vain."""
+    with Loopback(lambda call: Reply(reset=True) if call.number >= 5 else None) as loopback:
+        responses, stop = ask(backend(loopback.url, concurrency, tries=2), requests(100))
+    assert f"{lost} calls in a row failed for good (connection failed" in str(stop)
+    assert "see that the endpoint is up, then run again: all answers are kept" in str(stop)
+    assert [response.status for response in responses].count("ok") == 5
+    assert lost <= [response.status for response in responses].count("failed") < lost + concurrency
+    assert len(loopback.calls) <= calls
+
+
+@pytest.mark.parametrize("passing", [answer("fine"), error(413, "too large")])
+def test_failures_between_signs_of_life_end_no_run(passing):
+    def script(call):
+        odd = int(call.body["messages"][0]["content"].split()[1]) % 2
+        return error(500, "down") if odd else passing
+
+    with Loopback(script) as loopback:
+        responses, stop = ask(backend(loopback.url, 1, tries=2), requests(40))
+    assert stop is None and len(responses) == 40
+    assert sum("gave up after 2 tries" in (response.error or "") for response in responses) == 20
+
+
 def test_a_rate_limit_is_found_out():
     """Where more than four at once are too many, the backend presses less, and all calls get through."""
     with Loopback(delay=0.02) as loopback:
@@ -320,6 +400,21 @@ def test_a_call_that_takes_too_long_is_given_up():
     response, _, calls = ask_one(lambda call: answer("late", delay=20), tries=2, timeout_seconds=1)
     assert (response.status, len(calls)) == ("failed", 2)
     assert "timed out after 1 s; raise timeout_seconds" in response.error
+
+
+@pytest.mark.parametrize(
+    ("before", "calls"),
+    [
+        ([], 3),  # it would take as long each time, and may be paid each time
+        ([error(429, "slow down")] * 4, 4 + 3),  # refusals are no such tries
+        ([Reply(reset=True)], 1 + 3),
+    ],
+)
+def test_an_answer_that_takes_too_long_every_time_is_asked_a_few_times_only(before, calls):
+    script = [*before, *[answer("late", delay=20)] * 20]
+    response, _, sent = ask_one(script, timeout_seconds=1)
+    assert response.status == "failed" and len(sent) <= calls
+    assert response.error == f"timed out after 1 s; raise timeout_seconds; gave up after {calls} tries"
 
 
 def test_a_decoding_key_that_would_be_lost_is_refused():

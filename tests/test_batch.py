@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 
 import pytest
 from batch_server import NO_SUCH, BatchServer
@@ -21,10 +22,11 @@ from creativemath_utils.spending import LimitReached, Spending
 PRICE = {"input": 1_000_000, "output": 1_000_000, "date": "2026-01-01"}  # a dollar a token: an answer costs 12, here 6
 
 
-def make(server, folder, spending=None, tries=4, kept=lambda key: False, **fields):
+def make(server, folder, spending=None, tries=4, kept=lambda key: False, outage_seconds=0, **fields):
     fields = {"backend": "api", "id": "some-model", "base_url": server.url, "batch": True, "price": PRICE, **fields}
     model = read_model("m", fields, "test")
-    return BatchBackend(model, spending=spending, folder=folder, kept=kept, poll_seconds=0.01, tries=tries)
+    waits = {"poll_seconds": 0.01, "outage_seconds": outage_seconds, "tries": tries}
+    return BatchBackend(model, spending=spending, folder=folder, kept=kept, **waits)
 
 
 def requests(count, system=None, **decoding):
@@ -114,6 +116,25 @@ def test_what_a_line_may_hold(tmp_path, script, status, text, sizes):
     assert server.sizes == sizes
 
 
+@pytest.mark.parametrize(
+    ("reply", "cost"),
+    [
+        (answer("4"), 6),
+        (error(400, "filtered", code="content_filter"), 0),  # refused, like a call of its own: free
+        (error(500, "internal"), 6),  # free, and asked again
+        (Reply({"error": {"code": 500, "message": "upstream"}}), 6),
+        (Reply({"choices": []}), 42 + 6),  # whatever that was, it may have been paid: the worst case
+        (Reply("nonsense"), 42 + 6),
+    ],
+    ids=lambda value: str(getattr(value, "status", value)),
+)
+def test_what_a_line_costs(tmp_path, reply, cost):
+    account = Spending(max_cost_usd=1000)
+    with BatchServer([reply]) as server:
+        ask(server, tmp_path, requests(1), spending=account)
+    assert account.total_usd == cost
+
+
 def test_a_lesson_holds_for_all_and_the_record_says_what_was_sent(tmp_path):
     def script(call):
         rejected = error(400, "Unsupported parameter: 'max_tokens'", param="max_tokens")
@@ -191,12 +212,175 @@ def test_where_no_other_try_helps(tmp_path, step, reply, says):
         raise stop
 
 
-@pytest.mark.parametrize("lost", ["state", "content"])
-def test_what_the_endpoint_has_lost_is_asked_again(tmp_path, lost, caplog):
-    with BatchServer(fault=lambda step, number: NO_SUCH if (step, number) == (lost, 0) else None) as server:
+NO_BATCHES = Reply({"object": "list", "data": [], "has_more": False})
+
+
+@pytest.mark.parametrize(
+    ("faults", "sizes"),
+    [
+        ({("state", 0): NO_SUCH}, [2]),  # a stray 404: the batch is in the list
+        ({("state", 0): NO_SUCH, ("list", 0): NO_SUCH}, [2]),  # nothing is there for a moment
+        ({("state", 0): NO_SUCH, ("list", 0): NO_BATCHES}, [2, 2]),  # the list does not know it either
+        ({("content", 0): NO_SUCH}, [2]),
+        ({("content", number): NO_SUCH for number in range(3)}, [2, 2]),
+    ],
+)
+def test_what_the_endpoint_has_lost_is_asked_again_once_that_is_sure(tmp_path, faults, sizes, caplog):
+    with BatchServer(fault=lambda step, number: faults.get((step, number))) as server:
         responses, _ = ask(server, tmp_path, requests(2))
-    assert texts(responses) == echoes(2) and server.sizes == [2, 2]
-    assert "asked again" in caplog.text
+    assert texts(responses) == echoes(2) and server.sizes == sizes
+    assert ("asked again" in caplog.text) == (len(sizes) > 1)
+
+
+JUNK = {
+    "empty": Reply(b""),
+    "null": Reply(b"null"),
+    "text": Reply(b"<html>busy</html>"),
+    "torn": Reply(b'{"id": "batch_0", "sta'),
+    "error": Reply({"error": {"code": 500}}),
+    "nothing": Reply({}),
+    "list": Reply([1]),
+    "deep": Reply(b"[" * 100_000),
+}
+
+
+@pytest.mark.parametrize("junk", JUNK.values(), ids=JUNK)
+@pytest.mark.parametrize("step", ["upload", "create", "list", "state", "content"])
+def test_junk_with_status_200_is_a_fault_like_any_other(tmp_path, step, junk):
+    account = Spending()
+    lost = [("create", 0)] if step == "list" else ()
+    with BatchServer(lost=lost, fault=lambda name, number: junk if name == step and number < 2 else None) as server:
+        responses, stop = ask(server, tmp_path, requests(3), spending=account)
+    assert stop is None and texts(responses) == echoes(3)
+    assert (server.sizes, len(server.calls), account.calls) == ([3], 3, 3)  # nothing is paid twice
+
+
+@pytest.mark.parametrize("junk", JUNK.values(), ids=JUNK)
+def test_a_batch_that_was_answered_for_with_junk_is_not_made_again(tmp_path, junk):
+    with BatchServer(spoil=lambda step, number, reply: junk if (step, number) == ("create", 0) else reply) as server:
+        responses, stop = ask(server, tmp_path, requests(3))
+    assert stop is None and texts(responses) == echoes(3) and server.sizes == [3]
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        lambda content: content[: len(content) // 2],
+        lambda content: content[: content.index(b"\n") + 1],  # between two lines: the batch's count says how many
+        lambda content: b"",
+        lambda content: content + b'{"custom_id',
+        lambda content: b"<html>" + content,
+    ],
+)
+@pytest.mark.parametrize("lasting", [False, True])
+def test_a_file_of_answers_that_is_cut_off_is_fetched_again(tmp_path, cut, lasting):
+    with BatchServer() as server:
+        server.spoil = lambda step, number, reply: Reply(cut(reply.body)) if step == "content" else reply
+        if lasting:
+            responses, stop = ask(server, tmp_path, requests(3))
+            assert responses == [] and "run again to collect them" in str(stop)
+        server.steps.clear()
+        server.spoil = lambda step, number, reply: Reply(cut(reply.body)) if (step, number) == ("content", 0) else reply
+        responses, stop = ask(server, tmp_path, requests(3))
+    assert stop is None and texts(responses) == echoes(3) and server.sizes == [3]
+
+
+@pytest.mark.parametrize(
+    ("made", "newer", "older", "pages"),
+    [
+        (True, 5, 3, 3),  # others have sent batches since: the sixth of them, two a page
+        (False, 0, 9, 1),  # no batch that is older than the file can be made of it
+        (False, 4, 0, 2),
+    ],
+)
+def test_a_batch_is_looked_for_page_by_page(tmp_path, made, newer, older, pages):
+    def others(count, created):
+        for _ in range(count):
+            name = f"other_{len(server.batches)}"
+            server.batches[name] = {"id": name, "input_file_id": server._store(b""), "created_at": created}
+
+    def fault(step, number):
+        if (step, number) == ("list", 0):
+            others(newer, time.time())
+        return error(500, "x") if not made and (step, number) == ("create", 0) else None
+
+    with BatchServer(page=2, fault=fault, lost=[("create", 0)] if made else ()) as server:
+        others(older, time.time() - 2 * 86400)
+        responses, _ = ask(server, tmp_path, requests(2))
+    assert texts(responses) == echoes(2)
+    assert len(server.batches) == newer + older + 1 and server.steps["list"] == pages
+
+
+@pytest.mark.parametrize(
+    ("step", "after", "says"),
+    [
+        ("upload", "1", None),
+        ("create", "1", None),
+        ("state", "1", None),
+        ("content", "1", None),
+        ("state", "7200", "asks to wait 7200 s; run again later, nothing is lost"),
+    ],
+)
+def test_retry_after_is_obeyed_within_a_cap(tmp_path, step, after, says):
+    moments = []
+
+    def fault(name, number):
+        if name == step:
+            moments.append(time.monotonic())
+        return error(429, "slow down", headers={"Retry-After": after}) if (name, number) == (step, 0) else None
+
+    with BatchServer(fault=fault) as server:
+        responses, stop = ask(server, tmp_path, requests(2))
+    if says is None:
+        assert texts(responses) == echoes(2) and moments[1] - moments[0] >= 0.95
+    else:
+        assert says in str(stop) and len(moments) == 1
+
+
+@pytest.mark.parametrize("step", ["state", "content"])
+def test_an_outage_is_waited_out(tmp_path, step, caplog):
+    """Two tries each are in vain five times over; the batch has a day."""
+    with BatchServer(fault=lambda name, number: error(503, "down") if name == step and number < 10 else None) as server:
+        responses, stop = ask(server, tmp_path, requests(2), tries=2, outage_seconds=60)
+    assert stop is None and texts(responses) == echoes(2) and server.sizes == [2]
+    assert caplog.text.count("looking again") == 5
+
+
+@pytest.mark.parametrize(
+    ("step", "reply"),
+    [
+        ("upload", error(400, "too large")),
+        ("upload", error(500, "down")),
+        ("upload", error(401, "who are you")),
+        ("create", error(400, "too many batches")),
+        ("create", error(500, "down")),
+        ("create", NO_SUCH),
+    ],
+    ids=lambda value: str(getattr(value, "status", value)),
+)
+def test_batches_under_way_are_collected_where_no_further_one_can_be_sent(tmp_path, monkeypatch, step, reply):
+    monkeypatch.setattr(batch_module, "MOST_BYTES", 800)  # three lines a batch
+    account = Spending()
+    with BatchServer(fault=lambda name, number: reply if name == step and number >= 1 else None) as server:
+        responses, stop = ask(server, tmp_path, requests(7), spending=account, tries=2)
+        assert texts(responses) == echoes(3) and stop is not None
+        assert (server.sizes, account.calls, account.total_usd) == ([3], 3, 18)
+        server.fault = lambda name, number: None
+        kept = {response.key for response in responses}
+        rest = [request for request in requests(7) if request.key not in kept]  # the ledger has the others
+        responses, stop = ask(server, tmp_path, rest, spending=account, kept=kept.__contains__)
+    assert stop is None and len(responses) == 4
+    assert sum(server.sizes) == account.calls == len(server.calls) == 7
+
+
+def test_one_batch_that_cannot_be_read_does_not_keep_the_others(tmp_path, monkeypatch):
+    monkeypatch.setattr(batch_module, "MOST_BYTES", 800)
+    junk = Reply(b"<html>")
+    with BatchServer(fault=lambda step, number: junk if step == "content" and number < 2 else None) as server:
+        responses, stop = ask(server, tmp_path, requests(6), tries=2)
+        assert texts(responses) == echoes(6)[3:] and "run again to collect them" in str(stop)
+        responses, stop = ask(server, tmp_path, requests(6))
+    assert stop is None and texts(responses) == echoes(6) and server.sizes == [3, 3]
 
 
 def test_credit_that_ends_half_way_keeps_what_was_paid(tmp_path):
@@ -212,9 +396,9 @@ def test_credit_that_ends_half_way_keeps_what_was_paid(tmp_path):
 # --- picked up again ------------------------------------------------------------------------------
 
 
-async def kill(server, folder, asked, when):
+async def kill(server, folder, asked, when, **options):
     """A process that ends, without any farewell, as soon as `when()` is true."""
-    task = asyncio.create_task(collect(make(server, folder), asked))
+    task = asyncio.create_task(collect(make(server, folder, **options), asked))
     while not when():
         await asyncio.sleep(0.005)
     task.cancel()
@@ -230,12 +414,15 @@ async def kill(server, folder, asked, when):
     ],
 )
 def test_a_stopped_run_is_picked_up_and_nothing_is_paid_twice(tmp_path, after, batches, capsys):
+    account = Spending()  # as in one kernel: stopped by Ctrl-C, and run again
     with BatchServer(polls=10_000) as server:
-        asyncio.run(kill(server, tmp_path, requests(3), lambda: server.steps[after]))
+        asyncio.run(kill(server, tmp_path, requests(3), lambda: server.steps[after], spending=account))
+        assert (account.calls, account.total_usd) == (0, 0)  # whoever picks it up enters it
         server.polls = server._looks["batch_0"] + 1
-        responses, _ = ask(server, tmp_path, requests(5))  # two more than before
+        responses, _ = ask(server, tmp_path, requests(5), spending=account)  # two more than before
     assert texts(responses) == echoes(5)
     assert len(server.calls) == 5 and sum(server.sizes) == 5
+    assert (account.calls, account.total_usd) == (5, 30)
     if after == "state":
         assert "m: picked up batch batch_0 with 3 of these calls" in capsys.readouterr().out
 
@@ -252,6 +439,39 @@ def test_a_run_killed_while_its_batch_was_made(tmp_path, made):
         server.fault = lambda step, number: None
         responses, _ = ask(server, tmp_path, requests(3))
     assert texts(responses) == echoes(3) and server.sizes == [3] and len(server.files) == 2
+
+
+@pytest.mark.parametrize(("before", "after"), [("/", ""), ("", "/")])
+def test_an_address_is_the_same_with_a_slash_at_its_end(tmp_path, before, after):
+    with BatchServer(fault=lambda step, number: error(500, "down") if step == "state" else None) as server:
+        _, stop = ask(server, tmp_path, requests(2), base_url=server.url + before)
+        assert stop is not None and len(server.batches) == 1
+        server.fault = lambda step, number: None
+        responses, _ = ask(server, tmp_path, requests(2), base_url=server.url + after)
+    assert texts(responses) == echoes(2) and server.sizes == [2]
+
+
+@pytest.mark.parametrize("reply", [NO_SUCH, error(400, "the file has expired")])
+def test_a_file_that_is_gone_before_a_batch_was_made_of_it_is_forgotten(tmp_path, reply, caplog):
+    with BatchServer(fault=lambda step, number: error(500, "x") if step == "create" else None) as server:
+        ask(server, tmp_path, requests(3), tries=1)
+        (stale,) = files(tmp_path)
+        server.fault = lambda step, number: reply if (step, number) == ("create", 1) else None
+        responses, stop = ask(server, tmp_path, requests(3))
+    assert stop is None and texts(responses) == echoes(3) and server.sizes == [3]
+    assert stale not in files(tmp_path) and "asked again" in caplog.text
+
+
+@pytest.mark.parametrize("reply", [NO_SUCH, error(400, "no list here"), error(500, "down"), error(401, "who are you")])
+def test_while_nobody_knows_whether_a_batch_was_made_nothing_is_sent(tmp_path, reply):
+    with BatchServer(lost=[("create", 0)]) as server:
+        ask(server, tmp_path, requests(3), tries=1)
+        server.fault = lambda step, number: reply if step == "list" else None
+        responses, stop = ask(server, tmp_path, requests(5), tries=2)
+        assert responses == [] and stop is not None and server.sizes == [3]
+        server.fault = lambda step, number: None
+        responses, stop = ask(server, tmp_path, requests(5))
+    assert stop is None and texts(responses) == echoes(5) and server.sizes == [3, 2]
 
 
 def test_a_run_killed_with_answers_in_hand_fetches_them_again(tmp_path):

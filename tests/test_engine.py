@@ -9,11 +9,15 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 from pathlib import Path
 
 import pytest
-from loopback import Loopback
+from batch_server import BatchServer
+from loopback import Loopback, Reply, error
 
+from creativemath_utils.backends.api import ApiBackend
+from creativemath_utils.backends.batch import BatchBackend
 from creativemath_utils.engine import Engine, failure_summary
 from creativemath_utils.ledger import Ledger, Ledgers
 from creativemath_utils.models import read_model
@@ -165,6 +169,20 @@ def test_local_models_run_one_after_another(tmp_path):
     assert stubs["a"].closed and stubs["b"].closed
 
 
+def test_a_local_model_stays_in_memory_until_another_is_wanted(tmp_path):
+    opened, order = [], []
+
+    def open_stub(model, concurrency):
+        opened.append(model.name)
+        return Stub(lambda r: order.append(r.model) or "answer")
+
+    with Engine(table("a", "b", backend="local"), Ledgers(tmp_path), open_backend=open_stub) as engine:
+        for number, names in enumerate(["ab", "ab", "b", "b", "ab"]):
+            engine.complete([request(number, name) for name in names])
+    assert "".join(order) == "ab" + "ba" + "b" + "b" + "ba"  # whoever is there comes first
+    assert "".join(opened) == "ab" + "a" + "b" + "" + "a"  # two judges: one load a call of `complete`, not two
+
+
 def test_all_that_is_missing_is_said_at_once_and_nothing_is_asked(tmp_path):
     stubs = {
         "a": Stub(missing=["no key", "no package"]),
@@ -290,7 +308,7 @@ def test_it_works_where_an_event_loop_is_running(tmp_path):
 def test_closing_twice_is_no_fault_and_leaves_no_thread(tmp_path):
     engine = make(tmp_path, {"m": Stub()})
     engine.complete([request(1)])
-    thread = engine._thread
+    thread = engine._loop.thread
     engine.close()
     engine.close()
     assert not thread.is_alive()
@@ -307,6 +325,103 @@ def test_progress_counts_each_outcome(tmp_path, capsys):
     assert lines[1] == "m: 1 answers end at the token limit; raise max_new_tokens for whole ones"
 
 
+KEY = "sk-proj-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGH"
+
+
+def echo_key(authorization):
+    """The header in a long message, twice: messages are cut at 80 and at 300 characters, here in the midst of it."""
+    return f"{'x' * 50} {authorization} ".ljust(270, "x") + f" {authorization}"
+
+
+ECHOES = {  # fault -> the reply with that text in it
+    "400": lambda text: error(400, text),
+    "400, a parameter": lambda text: error(400, "unsupported", param=text),
+    "413": lambda text: error(413, text),
+    "422": lambda text: Reply({"detail": [{"loc": ["body", text], "msg": text}]}, 422),
+    "429": lambda text: error(429, text),
+    "500": lambda text: error(500, text),
+    "500, plain": lambda text: Reply(text.encode(), 500),
+    "500, code": lambda text: error(500, "down", code=text, type=text),
+    "200, an error": lambda text: Reply({"error": {"code": 500, "message": text}}),
+    "200, an error's text": lambda text: Reply({"error": text}),
+    "200, plain": lambda text: Reply(text.encode()),
+    "200, torn": lambda text: Reply(b'{"choices": [{"message": "' + text.encode()),
+    "200, a list": lambda text: Reply([text]),
+    "200, in a choice": lambda text: Reply({"choices": [{"error": {"code": 502, "message": text}}]}),
+    "no HTTP": lambda text: Reply(reset=True),
+}
+ENDINGS = {  # faults that end the run
+    "401": lambda text: error(401, text),
+    "402": lambda text: error(402, text),
+    "403": lambda text: error(403, text),
+    "404": lambda text: error(404, text),
+    "200, a wrong key": lambda text: Reply({"error": {"code": 401, "message": text}}),
+}
+
+
+def everything_said(folder, engine, stop, capsys, caplog):
+    """All that a run has left behind: files, lines, logs, errors and tracebacks."""
+    said = capsys.readouterr()
+    files = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file()).decode()
+    errors = [response.error for responses in engine.failures.values() for response in responses]
+    trace = "".join(traceback.format_exception(stop)) if stop else ""
+    return "\n".join([said.out, said.err, caplog.text, files, str(stop), trace, *errors])
+
+
+def run_with_key(folder, url, open_backend, asked, **fields):
+    fields = {"backend": "api", "id": "m", "base_url": url, "api_key_env": "TEST_KEY", **fields}
+    models = {"m": read_model("m", fields, "test")}
+    with Engine(models, Ledgers(folder), concurrency=1, open_backend=open_backend) as engine:
+        try:
+            return engine, engine.complete(asked), None
+        except KitError as stop:
+            return engine, [], stop
+
+
+@pytest.mark.parametrize("fault", [*ENDINGS, *ECHOES])
+def test_a_key_that_an_endpoint_echoes_is_nowhere(tmp_path, monkeypatch, capsys, caplog, fault):
+    monkeypatch.setenv("TEST_KEY", KEY)
+    caplog.set_level("INFO")
+    bearers = set()
+
+    def script(call):
+        bearers.add(call.headers["authorization"])
+        return {**ENDINGS, **ECHOES}[fault](echo_key(call.headers["authorization"]))
+
+    def open_backend(model, concurrency):
+        return ApiBackend(model, concurrency, tries=2, backoff_seconds=0.001)
+
+    with Loopback(script) as loopback:
+        engine, responses, stop = run_with_key(tmp_path, loopback.url, open_backend, [request(1), request(2)])
+    assert bearers == {f"Bearer {KEY}"} and {response.status for response in responses} == {"failed"}
+    assert KEY[:7] not in everything_said(tmp_path, engine, stop, capsys, caplog)
+
+
+@pytest.mark.parametrize("fault", ["400", "401", "500", "200, an error", "200, plain", "200, a wrong key"])
+@pytest.mark.parametrize("step", ["preflight", "upload", "create", "list", "state", "content", "line"])
+def test_a_key_that_a_batch_interface_echoes_is_nowhere(tmp_path, monkeypatch, capsys, caplog, step, fault):
+    monkeypatch.setenv("TEST_KEY", KEY)
+    caplog.set_level("INFO")
+    reply = {**ENDINGS, **ECHOES}[fault]
+
+    def told():
+        return reply(echo_key(server.headers["authorization"]))
+
+    def open_backend(model, concurrency):
+        waits = {"poll_seconds": 0.01, "outage_seconds": 0, "tries": 2}
+        return BatchBackend(model, folder=tmp_path, kept=lambda key: False, **waits)
+
+    models = reply(echo_key(f"Bearer {KEY}")) if step == "preflight" else None
+    lost = [("create", 0)] if step == "list" else ()
+    with BatchServer(models=models, lost=lost) as server:
+        server.fault = lambda name, number: told() if name == step else None
+        server.script = lambda call: told() if step == "line" else None
+        engine, responses, stop = run_with_key(tmp_path, server.url, open_backend, [request(1), request(2)], batch=True)
+    assert KEY[:7] not in everything_said(tmp_path, engine, stop, capsys, caplog)
+    if step != "preflight":
+        assert {response.status for response in responses} == {"failed"}
+
+
 INTERRUPTED = """
 import signal, sys, threading, time
 from pathlib import Path
@@ -314,6 +429,7 @@ from creativemath_utils.engine import Engine
 from creativemath_utils.ledger import Ledgers
 from creativemath_utils.models import read_model
 from creativemath_utils.records import Request, user_message
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job begins with SIGINT ignored
 folder, url = Path(sys.argv[1]), sys.argv[2]
 models = {"m": read_model("m", {"backend": "api", "id": "m", "base_url": url}, "test")}
 requests = [Request("m", {"id": "m"}, user_message(str(i)), {}, ledger="generate.m") for i in range(500)]

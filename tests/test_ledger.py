@@ -13,6 +13,7 @@ import time
 
 import pytest
 
+from creativemath_utils import ledger_index
 from creativemath_utils.ledger import Ledger, Ledgers
 from creativemath_utils.records import KitError, Request, Response, user_message
 from creativemath_utils.store import dump_line
@@ -279,6 +280,104 @@ def test_a_full_disk_keeps_what_was_there(tmp_path, monkeypatch, fault):
     ledger.append([answer("q2")])  # once there is room again
     ledger.close()
     assert len(read(path)[0]) == 2
+
+
+@pytest.mark.parametrize(
+    ("tail", "function"),
+    [
+        (b'{"key": "torn', "ftruncate"),  # cut off when it is opened for writing
+        (b"", "pwrite"),  # its last newline is missing, and written then
+    ],
+)
+def test_a_disk_that_fails_while_a_file_is_healed_is_one_line(tmp_path, monkeypatch, lines, tail, function):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"".join(lines).rstrip(b"\n") + (b"\n" + tail if tail else b""))
+    before = path.read_bytes()
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, function, full)
+    with pytest.raises(KitError) as caught:
+        Ledger(path, writable=True, lock_seconds=0)
+    monkeypatch.undo()
+    assert str(caught.value) == f"{path}: No space left on device; mend that and run again"
+    assert path.read_bytes() == before
+    assert len(read(path, writable=True)[0]) == 3  # and goes on: the lock is free
+
+
+def meanwhile_nothing(path, lines):
+    pass
+
+
+def meanwhile_more(path, lines):
+    with path.open("ab") as file:
+        file.write(lines[2] + b"not a row\n" + lines[0])
+
+
+def meanwhile_a_torn_line_was_mended(path, lines):
+    path.write_bytes(b"".join(lines[:2]) + lines[2])
+
+
+def meanwhile_another_file(path, lines):
+    path.unlink()
+    path.write_bytes(b"".join(lines))
+
+
+def meanwhile_a_shorter_file(path, lines):
+    path.write_bytes(lines[1])
+
+
+@pytest.mark.parametrize(
+    ("tail", "meanwhile", "read_again", "keys", "damaged"),
+    [
+        (b"OOPS\n", meanwhile_more, 3, [0, 1, 2], [2, 5]),  # the first is said by the reader
+        (b"", meanwhile_nothing, 0, [0, 1], []),
+        (b"\n", meanwhile_nothing, 0, [0, 1], []),
+        (b"", meanwhile_more, 3, [0, 1, 2], [4]),
+        (b'{"key": "torn', meanwhile_nothing, 1, [0, 1], []),
+        (b'{"key": "torn', meanwhile_a_torn_line_was_mended, 1, [0, 1, 2], []),
+        (b"", meanwhile_another_file, 3, [0, 1, 2], []),
+        (b"", meanwhile_a_shorter_file, 1, [1], []),
+        (b"oops\n", meanwhile_more, 4, [0, 1, 2], [3, 5]),  # it might have been a torn one: said by the writer
+    ],
+)
+def test_a_run_reads_a_file_once(tmp_path, lines, monkeypatch, caplog, tail, meanwhile, read_again, keys, damaged):
+    """What the reader knows is the writer's too: only what came after is read, as long as it is the same file."""
+    path = tmp_path / "run" / "judge.jsonl"
+    path.parent.mkdir()
+    path.write_bytes(lines[0] + tail + lines[1] if tail.isupper() else lines[0] + lines[1] + tail)
+    ledgers = Ledgers(path.parent)
+    meanwhile(path, lines)
+    rows = []
+    monkeypatch.setattr(ledger_index, "decode", lambda line, real=ledger_index.decode: rows.append(line) or real(line))
+    ledger = ledgers.writable("judge")
+    assert len(rows) == read_again
+    assert (list(ledger), ledger.damaged) == ([KEYS[at] for at in keys], damaged)
+    assert [ledger.find(KEYS[at]).text for at in keys] == [f"answer to {QUESTIONS[at]}" for at in keys]
+    (tally,) = ledgers.tallies()
+    assert (tally.model, tally.calls) == ("m", len(keys)) and len(rows) == read_again
+    told = [record.args for record in caplog.records if "unreadable" in record.msg]
+    assert ", ".join(numbers for _, _, numbers in told) == ", ".join(map(str, damaged))  # each once
+    ledger.append([answer("new", "fresh")])
+    assert ledger.find(request("new").key).text == "fresh"
+    ledgers.close()
+    assert len(read(path)[0]) == len(keys) + 1
+
+
+def test_what_the_answers_come_to(tmp_path):
+    usages = [{"input_tokens": 7, "output_tokens": 5}, {"input_tokens": 1, "output_tokens": 2}, None,
+              {"input_tokens": 9}, {"input_tokens": None, "output_tokens": 3}]  # fmt: skip
+    responses = [answer(f"q{i}", usage=usage) for i, usage in enumerate(usages)]
+    batch = answer("in a batch", usage=usages[0], settings_used={"batch": True})
+    write(tmp_path / "a.jsonl", *responses, responses[0], batch)
+    ledger = Ledger(tmp_path / "a.jsonl")
+    tallies = {tally.batch: (tally.calls, tally.usage) for tally in ledger.tallies}
+    ledger.close()
+    assert tallies == {
+        False: (5, {"input_tokens": 8, "output_tokens": 7}),  # where a count is missing, none counts
+        True: (1, {"input_tokens": 7, "output_tokens": 5}),
+    }
 
 
 def test_a_file_that_was_put_in_its_place_is_noticed(tmp_path):

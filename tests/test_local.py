@@ -549,6 +549,21 @@ def test_missing_packages_are_named(llama, monkeypatch):
     assert lines == ["package sentencepiece is not installed: pip install sentencepiece"]
 
 
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b'{"model_type": "lla', "config.json cannot be read (Unterminated string"),  # a download that broke off
+        (b"", "config.json cannot be read (Expecting value"),
+        (b"\xff\xfe", "config.json cannot be read ('utf-8' codec"),
+        (b"[1]", "config.json describes no model"),
+    ],
+)
+def test_a_broken_config_is_named(tmp_path, content, says):
+    (tmp_path / "config.json").write_bytes(content)
+    (line,) = LocalBackend(table_row(tmp_path)).missing()
+    assert says in line and line.endswith("get the model's files again")
+
+
 def test_code_that_comes_with_a_model_is_refused_unless_trusted(tmp_path):
     (tmp_path / "config.json").write_text('{"model_type": "homemade", "auto_map": {"AutoConfig": "code.Config"}}')
     (tmp_path / "code.py").write_text("raise SystemError('ran')")

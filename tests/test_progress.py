@@ -73,6 +73,31 @@ def test_a_model_that_has_ended_keeps_its_rate(clock):
     assert progress.line("qwen") == "qwen: 1 of 1 done, 0.5/s"
 
 
+def test_a_model_that_waits_for_another_has_a_clock_of_its_own(clock):
+    """Two local models: the second begins when the first has ended."""
+    progress = Progress({"first": 1, "second": 10}, every_seconds=1e9)
+    progress.begin("first")
+    clock.now += 100
+    progress.advance(responses("ok", model="first"))
+    assert progress.line("second") == "second: 0 of 10 done, 0/s"
+    progress.begin("second")
+    clock.now += 2
+    progress.advance(responses("ok", model="second"))
+    assert progress.line("second") == "second: 1 of 10 done, 0.5/s, 18 s left"
+    assert progress.line("first") == "first: 1 of 1 done, 0.01/s"
+
+
+def test_a_run_that_was_stopped_has_nothing_in_flight_and_no_time_left(clock, capsys):
+    with pytest.raises(KeyboardInterrupt), Progress({"qwen": 9}, every_seconds=1e9) as progress:
+        for _ in range(3):
+            progress.begin("qwen")
+        clock.now += 1
+        progress.advance(responses("ok"))
+        assert progress.line("qwen") == "qwen: 1 of 9 done, 2 in flight, 1/s, 8 s left"
+        raise KeyboardInterrupt
+    assert capsys.readouterr().out == "qwen: 1 of 9 done, 1/s\n"
+
+
 def test_what_has_arrived_is_no_longer_in_flight(clock):
     progress = Progress({"qwen": 9}, every_seconds=1e9)
     for _ in range(3):

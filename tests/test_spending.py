@@ -272,7 +272,7 @@ def test_baselines_are_not_counted_from_the_ledger(tmp_path):
     ledger.close()
     account = Spending(max_calls=100)
     for _ in range(2):  # once
-        account.count_earlier(tmp_path, names)
+        account.count_earlier(Ledgers(tmp_path).tallies(), names)
     assert account.calls == 6  # two each of m, of the local model, and of one that is in no table any more
     assert account.total_usd == 2 + 1  # m's two answers, the second from a batch
 
@@ -300,7 +300,7 @@ def test_a_limit_ends_a_notebook_with_one_line(kit_root):
             capture_output=True, text=True, timeout=300,
         )  # fmt: skip
 
-    with Loopback() as loopback:
+    with Loopback(seconds=600) as loopback:
         profile.write_text(PROFILE.replace("URL", loopback.url), "utf-8")
         assert kit("01_curate").returncode == 0
         stopped = kit("02_generate")

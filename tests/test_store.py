@@ -1,5 +1,6 @@
 """Files of a run: where they lie, and that what is read is what was written."""
 
+import errno
 import json
 import os
 import subprocess
@@ -97,18 +98,32 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path):
     assert os.listdir(tmp_path) == ["x.jsonl"]
 
 
-def test_a_disk_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("module", "function"),
+    [(store.tempfile, "mkstemp"), (os, "fdopen"), (os, "fsync"), (os, "replace"), (Path, "mkdir")],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EDQUOT])
+def test_a_disk_that_fails_leaves_the_old_file_and_one_line(tmp_path, monkeypatch, module, function, number):
     file = tmp_path / "x.jsonl"
     write_atomic(file, b"old")
 
-    def full(*_):
-        raise OSError(28, "No space left on device")
+    def fail(*_, **__):
+        raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(store.os, "fsync", full)
-    with pytest.raises(OSError):
+    monkeypatch.setattr(module, function, fail)
+    with pytest.raises(KitError) as caught:
         write_atomic(file, b"new")
+    monkeypatch.undo()
+    assert str(caught.value) == f"{file} cannot be written: {os.strerror(number)}; mend that and run again"
     assert file.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["x.jsonl"]
+
+
+def test_a_folder_that_is_a_file_is_named(tmp_path):
+    (tmp_path / "runs").write_text("a file where a folder should be")
+    with pytest.raises(KitError, match=r"cannot be written: (File exists|Not a directory)"):
+        write_atomic(tmp_path / "runs" / "x.jsonl", b"new")
 
 
 def test_the_files_of_a_run():

@@ -7,51 +7,50 @@ leave out; the client's typed requests and replies would also cost more time tha
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 import httpx2
 import openai
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_random_exponential
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 
-from creativemath_utils.backends.endpoint import TRIES, Endpoint
-from creativemath_utils.backends.replies import Blank, Permanent, Transient, classify, error_in, read_reply
-from creativemath_utils.backends.throttle import Throttle, read_retry_after
+from creativemath_utils.backends.endpoint import Endpoint, with_wait
+from creativemath_utils.backends.replies import (
+    HOPELESS,
+    Blank,
+    Permanent,
+    Transient,
+    classify,
+    error_in,
+    read_json,
+    read_reply,
+)
+from creativemath_utils.backends.throttle import Throttle
 from creativemath_utils.models import Model
 from creativemath_utils.records import KitError, Request, Response
 from creativemath_utils.spending import Charge, Spending
 from creativemath_utils.store import dump_line
 
-PAID_BLANK_TRIES = 3  # a reply without text that was paid for: more likely the model's answer than a fault
-LONGEST_WAIT_SECONDS = 300  # an endpoint that asks for more is left alone until the next run
+STUBBORN_TRIES = 3  # a blank reply that was paid for, an answer that takes too long: more likely the model than a fault
+LOST_IN_A_ROW = 10  # calls, or `concurrency` if that is more, that no try got through: then nothing will
 JSON_HEADERS = {"Content-Type": "application/json"}
 
 
 class ApiBackend(Endpoint):
-    """A model asked a call at a time. `concurrency` is the number of calls in flight."""
+    """A model asked a call at a time. `concurrency` is the number of calls in flight; `waits` are Endpoint's."""
 
-    def __init__(
-        self,
-        model: Model,
-        concurrency: int,
-        *,
-        spending: Spending | None = None,
-        tries: int = TRIES,
-        backoff_seconds: float = 1.0,
-        longest_wait_seconds: float = LONGEST_WAIT_SECONDS,
-    ) -> None:
-        super().__init__(model, concurrency, spending)
+    def __init__(self, model: Model, concurrency: int, *, spending: Spending | None = None, **waits: Any) -> None:
+        super().__init__(model, concurrency, spending, **waits)
         self.concurrency = concurrency
-        self.tries = tries
-        self.longest_wait_seconds = longest_wait_seconds
-        self._backoff = wait_random_exponential(multiplier=backoff_seconds, max=60)
         self._throttle = Throttle(concurrency)
+        self._lost = 0  # calls in a row that no try got through
         self._given_up: KitError | None = None  # why no further call can succeed
         self._wake = asyncio.Event()  # set with it, so that nobody waits for a retry in vain
 
     async def answers(self, requests: Iterable[Request]) -> AsyncIterator[Response]:
         """Responses as they come. Where no further call can succeed, those in flight are let end before KitError."""
-        self._given_up = None
+        self._given_up, self._lost = None, 0
         self._wake.clear()
         waiting = iter(requests)
         results: asyncio.Queue[Response | Exception | None] = asyncio.Queue()
@@ -63,8 +62,7 @@ class ApiBackend(Endpoint):
                     if self._given_up:
                         break
             except KitError as error:
-                self._given_up = self._given_up or error
-                self._wake.set()
+                self._give_up(error)
             except Exception as error:  # a bug: handed to the caller below
                 results.put_nowait(error)
             results.put_nowait(None)
@@ -91,33 +89,56 @@ class ApiBackend(Endpoint):
         """One request, asked until it is answered or known to be in vain."""
         if refusal := self._refusal(request):
             return refusal
+        tries = stubborn = 0
+
+        def enough(state: RetryCallState) -> bool:
+            nonlocal tries, stubborn
+            tries += 1
+            stubborn += getattr(state.outcome and state.outcome.exception(), "stubborn", False)
+            return tries >= self.tries or stubborn >= STUBBORN_TRIES
+
         retrying = AsyncRetrying(
-            stop=self._enough,
+            stop=enough,
             retry=retry_if_exception_type(Transient),
             wait=self._wait,
             sleep=self._sleep,
             reraise=True,
         )
         try:
-            return await retrying(self._ask, request)
-        except Blank as error:
-            if error.paid:
-                return error.response
-            return Response.failure(request, f"{error}; gave up after {self.tries} tries")
+            response = await retrying(self._ask, request)
         except Transient as error:
-            return Response.failure(request, self._clean(f"{error}; gave up after {self.tries} tries"))
+            if not (isinstance(error, Blank) and error.paid):
+                return self._lose(request, self._clean(f"{error}; gave up after {tries} tries"))
+            response = error.response
         except Permanent as error:
-            return self._outcome(request, error)
+            response = self._outcome(request, error)
+        self._lost = 0
+        return response
+
+    def _lose(self, request: Request, reason: str) -> Response:
+        """The failure of a call that no try got through. Where that is so of many in a row, nobody is there."""
+        self._lost += 1
+        if self._lost >= max(LOST_IN_A_ROW, self.concurrency):
+            line = f"{self.where}: {self._lost} calls in a row failed for good ({reason})"
+            self._give_up(KitError(f"{line}; see that the endpoint is up, then run again: all answers are kept"))
+        return Response.failure(request, reason)
+
+    def _give_up(self, reason: KitError) -> None:
+        """No further call, and nobody waits for another try."""
+        self._given_up = self._given_up or reason
+        self._wake.set()
 
     async def _ask(self, request: Request) -> Response:
         """One try, or a few where the endpoint takes a parameter by another name or not at all."""
         while True:
-            while (pause := self._throttle.pause()) > 0 and not self._given_up:
-                await self._sleep(pause)
-            async with self._throttle as started, self._spending.call(self.model, request) as charge:
+            async with self._throttle, self._spending.call(self.model, request) as charge:
+                charge.withdraw()  # until it is sent
+                while (pause := self._throttle.pause()) > 0 and not self._given_up:
+                    await self._sleep(pause)
                 if self._given_up:
-                    charge.withdraw()
                     raise self._given_up
+                charge.send()
+                started = time.monotonic()
                 sent = self._dialect.form(request)
                 try:
                     body = await self._call(sent, charge)
@@ -128,9 +149,11 @@ class ApiBackend(Endpoint):
                         charge.paid(error.response.usage)
                     if error.overload:
                         self._throttle.slow_down(started)
+                    if (error.retry_after or 0) <= self.longest_wait_seconds:
+                        self._throttle.hold(error.retry_after or 0)  # before another call takes this one's place
                     raise
                 except Permanent as error:
-                    if error.about in ("key", "credit", "model"):
+                    if error.about in HOPELESS:
                         raise self._hopeless(error) from None
                     if not self._dialect.learn(error, request, sent):
                         raise
@@ -145,13 +168,16 @@ class ApiBackend(Endpoint):
         """
         path = "/completions" if "prompt" in sent else "/chat/completions"
         options: Any = {"headers": JSON_HEADERS}
+        client = self._client  # made before the clock runs
         try:
             async with asyncio.timeout(self.model.timeout_seconds):  # in all: a reply may come drop by drop, for ever
-                reply = await self._client.post(path, cast_to=httpx2.Response, content=dump_line(sent), options=options)
+                reply = await client.post(path, cast_to=httpx2.Response, content=dump_line(sent), options=options)
         except (TimeoutError, openai.APITimeoutError) as error:
-            if isinstance(error.__cause__, httpx2.ConnectTimeout):
+            unheard = isinstance(error.__cause__, httpx2.ConnectTimeout)
+            if unheard:
                 charge.free()
-            raise Transient(f"timed out after {self.model.timeout_seconds:g} s; raise timeout_seconds") from None
+            line = f"timed out after {self.model.timeout_seconds:g} s; raise timeout_seconds"
+            raise Transient(line, stubborn=not unheard) from None
         except openai.APIConnectionError as error:
             if isinstance(error.__cause__, httpx2.ConnectError):
                 charge.free()
@@ -159,31 +185,13 @@ class ApiBackend(Endpoint):
         except openai.APIStatusError as error:
             charge.free()
             fault = classify(error.status_code, error.body, error.response.text)
-            raise self._with_wait(fault, error.response) from None
-        try:
-            body = reply.json()
-        except ValueError:
-            raise Transient(f"reply is no JSON: {reply.text[:80]!r}") from None
+            raise with_wait(fault, error.response) from None
+        body = read_json(reply)
         if (fault := error_in(body)) is not None:
             if isinstance(body, dict) and body.get("error"):
                 charge.free()
-            raise self._with_wait(fault, reply)
+            raise with_wait(fault, reply)
         return body
-
-    def _enough(self, state: RetryCallState) -> bool:
-        error = state.outcome.exception() if state.outcome else None
-        most = min(self.tries, PAID_BLANK_TRIES) if isinstance(error, Blank) and error.paid else self.tries
-        return state.attempt_number >= most
-
-    def _wait(self, state: RetryCallState) -> float:
-        """Seconds until the next try: what the endpoint asked for, spread a little, or an exponential backoff."""
-        error = state.outcome.exception() if state.outcome else None
-        asked = getattr(error, "retry_after", None) or 0.0  # "at once" is no reason to use up all tries at once
-        if asked > self.longest_wait_seconds:
-            raise KitError(f"{self.where} asks to wait {asked:.0f} s; run again later, nothing is lost")
-        if asked:
-            self._throttle.hold(asked)
-        return asked + min(self._backoff(state), asked or float("inf"))
 
     async def _sleep(self, seconds: float) -> None:
         """Sleep, unless there is nothing left to wait for."""
@@ -192,8 +200,3 @@ class ApiBackend(Endpoint):
                 await self._wake.wait()
         except TimeoutError:
             return
-
-    def _with_wait(self, fault: Transient | Permanent, reply: httpx2.Response) -> Transient | Permanent:
-        if isinstance(fault, Transient):
-            fault.retry_after = read_retry_after(reply.headers.get("retry-after"))
-        return fault

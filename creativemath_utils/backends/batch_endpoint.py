@@ -1,22 +1,23 @@
 """OpenAI's batch interface, step by step: upload a file of calls, make a batch, see how it stands, read what came.
 
-Each step is tried again where that may help, and says what to do where nothing helps. Names of the interface:
-https://platform.openai.com/docs/api-reference/batch
+Each step is tried again where that may help, and says what to do where nothing helps. A reply that is not what the step
+should bring is a fault like any other: no batch is taken for lost, or made twice, because of a page of HTML.
+Names of the interface: https://platform.openai.com/docs/api-reference/batch
 """
 
 from __future__ import annotations
 
-import json
+import contextlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, TypeVar
 
 import openai
-from openai.types import Batch
-from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt
 
-from creativemath_utils.backends.endpoint import TRIES, Endpoint
-from creativemath_utils.backends.replies import Permanent, Transient, classify
+from creativemath_utils.backends.batch_replies import BatchState, id_in, object_in, rows_in
+from creativemath_utils.backends.endpoint import Endpoint, with_wait
+from creativemath_utils.backends.replies import HOPELESS, Permanent, Transient, classify
 from creativemath_utils.backends.sent import SentBatch
 from creativemath_utils.models import Model
 from creativemath_utils.records import KitError
@@ -27,83 +28,164 @@ T = TypeVar("T")
 
 CONNECTIONS = 4
 CLOCK_SECONDS = 3600  # how far the endpoint's clock may be off
-ENDED = ("completed", "failed", "expired", "cancelled")
+PAGE = 100  # batches of the endpoint's list at once
+BELIEVED = 3  # a file of answers is gone when so many tries say so: one stray 404 is no reason to pay again
 
 
 class Unknown(Exception):
     """The endpoint answers 404: it has no such batch or file, or no such interface."""
 
 
-class BatchEndpoint(Endpoint):
-    """An endpoint that takes batches. `backoff_seconds` is the scale of the waits between tries."""
+class Unreachable(KitError):
+    """No try has got through. Batches under way go on."""
 
-    def __init__(
-        self, model: Model, spending: Spending | None = None, *, tries: int = TRIES, backoff_seconds: float = 1.0
-    ) -> None:
-        super().__init__(model, CONNECTIONS, spending)
-        self.tries = tries
+
+class NotTaken(KitError):
+    """The endpoint does not take this file, or makes no batch of it: none has been made."""
+
+
+class BatchEndpoint(Endpoint):
+    """An endpoint that takes batches; `waits` are Endpoint's."""
+
+    def __init__(self, model: Model, spending: Spending | None = None, **waits: Any) -> None:
+        super().__init__(model, CONNECTIONS, spending, **waits)
         self.path = "/v1/completions" if model.interface == "completion" else "/v1/chat/completions"
-        self._wait = wait_random_exponential(multiplier=backoff_seconds, max=60)
 
     async def upload(self, lines: bytes) -> str:
-        """Put a file of calls, one JSON object a line, at the endpoint. Returns its id."""
+        """Put a file of calls, one JSON object a line, at the endpoint. Returns its id. Raises NotTaken."""
         file = ("requests.jsonl", lines, "application/jsonl")
-        try:
-            return (await self._try(lambda: self._client.files.create(file=file, purpose="batch"))).id
-        except Unknown as error:
-            raise self._no_batches(error) from None
+
+        async def once() -> str:
+            with self._taken():
+                return id_in(object_in(await self._files.create(file=file, purpose="batch")))
+
+        return await self._try(once)
 
     async def start(self, batch: SentBatch, perhaps_there: bool = False) -> str:
-        """Make a batch of its file, unless the endpoint has done so and nobody here was told. Returns its id."""
+        """Make a batch of its file, unless the endpoint has done so and nobody here was told. Returns its id.
 
-        async def once() -> Batch:
+        Raises NotTaken.
+        """
+
+        async def once() -> str:
             nonlocal perhaps_there
             if perhaps_there and (found := await self._find(batch)) is not None:
                 return found
             perhaps_there = True  # from now on: the reply may get lost
-            return await self._client.batches.create(
-                input_file_id=batch.input_file, endpoint=self.path, completion_window="24h"
-            )
+            with self._taken():
+                reply = await self._batches.create(
+                    input_file_id=batch.input_file, endpoint=self.path, completion_window="24h"
+                )
+                return id_in(object_in(reply))
 
-        try:
-            return (await self._try(once)).id
-        except Unknown as error:
-            raise self._no_batches(error) from None
+        return await self._try(once)
 
-    async def state(self, batch: SentBatch) -> Batch | None:
-        """How it stands with a batch; None where the endpoint does not know it."""
-        try:
-            return await self._try(lambda: self._client.batches.retrieve(batch.id or ""))
-        except Unknown:
-            log.warning("%s: %s no longer knows batch %s; asked again", self.model.name, self.where, batch.id)
-            return None
+    async def state(self, batch: SentBatch) -> BatchState | None:
+        """How it stands with a batch; None where the endpoint does not know it, and does not list it either."""
 
-    async def rows(self, state: Batch) -> dict[str, dict[str, Any]]:
-        """The lines of a batch's output and error files, by `custom_id`."""
-        rows: dict[str, dict[str, Any]] = {}
-        for file in filter(None, (state.output_file_id, state.error_file_id)):
+        async def once() -> BatchState | None:
             try:
-                content = await self._try(lambda file=file: self._client.files.content(file))
+                with self._heard():
+                    return BatchState.read(object_in(await self._batches.retrieve(batch.id or "")))
             except Unknown:
-                log.warning("%s: file %s of batch %s is gone; asked again", self.model.name, file, state.id)
-                continue
-            for line in content.content.split(b"\n"):
-                row = _decode(line)
-                if isinstance(row, dict) and isinstance(row.get("custom_id"), str):
-                    rows.setdefault(row["custom_id"], row)
+                if await self._find(batch) is None:
+                    return None
+                raise Transient("HTTP 404 for a batch that is in the endpoint's list") from None
+
+        state = await self._try(once)
+        if state is None:
+            log.warning("%s: %s no longer knows batch %s; asked again", self.model.name, self.where, batch.id)
+        return state
+
+    async def rows(self, state: BatchState) -> dict[str, dict[str, Any]]:
+        """The lines of a batch's files of answers and errors, by `custom_id`."""
+        rows: dict[str, dict[str, Any]] = {}
+        for file, least in ((state.answers, state.least), (state.errors, 0)):
+            for row in await self._rows_of(file, least, state) if file else []:
+                rows.setdefault(row["custom_id"], row)
         return rows
 
-    async def _find(self, batch: SentBatch) -> Batch | None:
-        """The batch of that input file in the endpoint's list, which begins with the newest."""
-        async for found in self._client.batches.list(limit=100):
-            if found.input_file_id == batch.input_file:
-                return found
-            if found.created_at < batch.created - CLOCK_SECONDS:
+    async def _rows_of(self, file: str, least: int, state: BatchState) -> list[dict[str, Any]]:
+        """The lines of one file, `least` of them or more; none where it is gone."""
+        missed = 0
+
+        async def once() -> list[dict[str, Any]]:
+            nonlocal missed
+            try:
+                with self._heard():
+                    reply = await self._files.content(file)
+            except Unknown:
+                missed += 1
+                if missed < min(BELIEVED, self.tries):
+                    raise Transient(f"HTTP 404 for file {file}") from None
+                raise
+            rows = rows_in(reply.http_response.content)
+            if len(rows) < least:
+                raise Transient(f"file {file} holds {len(rows)} of {least} answers")
+            return rows
+
+        try:
+            return await self._try(once)
+        except Unknown:
+            log.warning("%s: file %s of batch %s is gone; asked again", self.model.name, file, state.id)
+            return []
+
+    async def _find(self, batch: SentBatch) -> str | None:
+        """The id of the batch of that input file, looked for in the endpoint's list, which begins with the newest."""
+        after: Any = openai.omit
+        while True:
+            try:
+                with self._heard():
+                    body = object_in(await self._batches.list(after=after, limit=PAGE))
+            except Unknown:
+                raise Transient("HTTP 404 for the list of batches, which tells whether one was made") from None
+            page = body.get("data")
+            if not isinstance(page, list) or not all(isinstance(found, dict) for found in page):
+                raise Transient("reply without the list of batches")
+            for found in page:
+                if found.get("input_file_id") == batch.input_file:
+                    return id_in(found)
+            last = page[-1] if page else {}
+            made = last.get("created_at")
+            older = isinstance(made, int | float) and made < batch.created - CLOCK_SECONDS
+            if older or body.get("has_more") is False or last.get("id") in (None, after):
                 return None
-        return None
+            after = last["id"]
+
+    @property
+    def _files(self) -> Any:
+        return self._client.files.with_raw_response  # typed replies would be made of any JSON, and of none
+
+    @property
+    def _batches(self) -> Any:
+        return self._client.batches.with_raw_response
+
+    @contextlib.contextmanager
+    def _heard(self) -> Iterator[None]:
+        """Around one request: raises Unknown, Transient or Permanent for the client's own errors."""
+        try:
+            yield
+        except openai.NotFoundError as error:
+            raise Unknown(str(classify(404, error.body, error.response.text))) from None
+        except openai.APIStatusError as error:
+            raise with_wait(classify(error.status_code, error.body, error.response.text), error.response) from None
+        except openai.APIConnectionError as error:
+            raise Transient(f"connection failed ({error.__cause__ or error})") from None
+
+    @contextlib.contextmanager
+    def _taken(self) -> Iterator[None]:
+        """Around a request that asks the endpoint to take something: raises NotTaken where it will not."""
+        try:
+            with self._heard():
+                yield
+        except (Unknown, Permanent) as error:
+            if getattr(error, "about", None) in HOPELESS:
+                raise
+            line = f"{self.where} does not take this batch ({error}); take `batch: true` out of {self.model.name}'s"
+            raise NotTaken(self._clean(f"{line} entry")) from None
 
     async def _try(self, call: Callable[[], Awaitable[T]]) -> T:
-        """What a call gives. Raises Unknown for a 404, KitError where no other try helps."""
+        """What a call gives. Raises KitError where no other try helps, Unreachable where none has got through."""
         retrying = AsyncRetrying(
             stop=stop_after_attempt(self.tries),
             retry=retry_if_exception_type(Transient),
@@ -111,35 +193,13 @@ class BatchEndpoint(Endpoint):
             reraise=True,
         )
 
-        async def once() -> T:
-            try:
-                return await call()
-            except openai.NotFoundError as error:
-                raise Unknown(f"HTTP 404: {error.message}") from None
-            except openai.APIStatusError as error:
-                raise classify(error.status_code, error.body, error.response.text) from None
-            except openai.APIConnectionError as error:
-                raise Transient(f"connection failed ({error.__cause__ or error})") from None
-
+        go_on = "Its batches go on: run again to collect them"
         try:
-            return await retrying(once)
+            return await retrying(call)
         except Transient as error:
-            line = (
-                f"{self.where}: {error}; gave up after {self.tries} tries. Its batches go on: run again to collect them"
-            )
-            raise KitError(self._clean(line)) from None
+            line = f"{self.where}: {error}; gave up after {self.tries} tries. {go_on}"
+            raise Unreachable(self._clean(line)) from None
         except Permanent as error:
-            if error.about in ("key", "credit", "model"):
+            if error.about in HOPELESS:
                 raise self._hopeless(error) from None
-            raise self._no_batches(error) from None
-
-    def _no_batches(self, error: Exception) -> KitError:
-        line = f"{self.where} does not take this batch ({error}); take `batch: true` out of {self.model.name}'s entry"
-        return KitError(self._clean(line))
-
-
-def _decode(line: bytes) -> Any:
-    try:
-        return json.loads(line)
-    except ValueError:  # an empty line, or one that was cut off: what it held is asked again
-        return None
+            raise KitError(self._clean(f"{self.where}: {error}. {go_on}")) from None

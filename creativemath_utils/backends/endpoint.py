@@ -11,22 +11,41 @@ from urllib.parse import urlsplit
 
 import httpx2
 import openai
+from tenacity import RetryCallState, wait_random_exponential
 
 from creativemath_utils.backends.dialect import PASSED_ON, Dialect
-from creativemath_utils.backends.replies import Permanent, classify
+from creativemath_utils.backends.replies import Permanent, Transient, classify
+from creativemath_utils.backends.throttle import read_retry_after
 from creativemath_utils.models import Model
 from creativemath_utils.records import KitError, Request, Response
 from creativemath_utils.spending import Spending
 
 TRIES = 12  # a third of all tries may fail for a while, and a call still gets through: (1/3)^12 is 2 in a million
 CONNECT_SECONDS = 20
+LONGEST_WAIT_SECONDS = 300  # an endpoint that asks for more is left alone until the next run
+SHORTEST_SHOWN = 7  # characters of a key that are worth hiding: a cut may have left only its first part
 
 
 class Endpoint:
-    """A model behind an OpenAI-compatible endpoint. `connections` are kept open; `spending` is the run's account."""
+    """A model behind an OpenAI-compatible endpoint. `connections` are kept open; `spending` is the run's account.
 
-    def __init__(self, model: Model, connections: int, spending: Spending | None = None) -> None:
+    `backoff_seconds` is the scale of the waits between `tries`.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        connections: int,
+        spending: Spending | None = None,
+        *,
+        tries: int = TRIES,
+        backoff_seconds: float = 1.0,
+        longest_wait_seconds: float = LONGEST_WAIT_SECONDS,
+    ) -> None:
         self.model = model
+        self.tries = tries
+        self.longest_wait_seconds = longest_wait_seconds
+        self._backoff = wait_random_exponential(multiplier=backoff_seconds, max=60)
         self._connections = connections
         self._spending = spending or Spending()
         self._dialect = Dialect(model)
@@ -35,7 +54,7 @@ class Endpoint:
     @property
     def where(self) -> str:
         """The address as it may be shown: without a password or key that someone has put into it."""
-        return re.sub(r"//[^/@]*@", "//", (self.model.base_url or "").partition("?")[0])
+        return re.sub(r"//[^/@]*@", "//", (self.model.base_url or "").partition("?")[0]).rstrip("/")
 
     @property
     def _key(self) -> str:
@@ -115,11 +134,38 @@ class Endpoint:
         line = f"{self.where} knows no model {self.model.id!r} ({error}); correct id or base_url"
         return KitError(self._clean(line))
 
+    def _wait(self, state: RetryCallState) -> float:
+        """Seconds until the next try: what the endpoint asked for, spread a little, or an exponential backoff."""
+        error = state.outcome.exception() if state.outcome else None
+        asked = getattr(error, "retry_after", None) or 0.0  # "at once" is no reason to use up all tries at once
+        if asked > self.longest_wait_seconds:
+            raise KitError(f"{self.where} asks to wait {asked:.0f} s; run again later, nothing is lost")
+        return asked + min(self._backoff(state), asked or float("inf"))
+
     def _clean(self, text: str) -> str:
         """A message without the key, should an endpoint have echoed it, on one line."""
-        key = self._key
-        text = text.replace(key, "***") if len(key) > 6 else text
-        return " ".join(text.split())
+        return " ".join(mask(text, self._key).split())
+
+
+def with_wait(fault: Transient | Permanent, reply: httpx2.Response) -> Transient | Permanent:
+    """The fault with what the reply says of when to come again."""
+    if isinstance(fault, Transient):
+        fault.retry_after = read_retry_after(reply.headers.get("retry-after"))
+    return fault
+
+
+def mask(text: str, key: str) -> str:
+    """The text without the key, and without a first part of the key that is long enough to tell.
+
+    >>> mask("Bearer sk-0123456789, and cut off: sk-01234", "sk-0123456789")
+    'Bearer ***, and cut off: ***'
+    """
+    if len(key) < SHORTEST_SHOWN:
+        return text
+    first, rest = key[:SHORTEST_SHOWN], key[SHORTEST_SHOWN:]
+    before, *parts = text.split(first)
+    lengths = (next(n for n in range(len(rest), -1, -1) if part.startswith(rest[:n])) for part in parts)
+    return before + "".join("***" + part[length:] for part, length in zip(parts, lengths, strict=True))
 
 
 def _is_address(text: str) -> bool:

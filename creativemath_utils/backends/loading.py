@@ -211,7 +211,12 @@ def _missing_files(model: Model) -> list[str]:
                 f"(hf download {model.id}) or correct `id`"
             )
     if found and not model.gguf_file and not model.trust_remote_code:
-        about = json.loads(found.read_text("utf-8"))
+        try:
+            about = json.loads(found.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            return [*lines, f"{found} cannot be read ({error}); get the model's files again"]
+        if not isinstance(about, dict):
+            return [*lines, f"{found} describes no model; get the model's files again"]
         if "auto_map" in about and not _known_type(about.get("model_type")):
             lines.append(f"{model.id} ships its own code; read it, then set `trust_remote_code: true` and `revision`")
     return lines

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Literal
 
+import httpx2
+
 from creativemath_utils.reasoning import split_reasoning
 from creativemath_utils.records import Request, Response, Status
 
@@ -41,14 +43,18 @@ STATUS_OF_CODE = {
 }  # fmt: skip
 
 About = Literal["call", "parameter", "roles", "window", "blocked", "key", "credit", "model"]
+HOPELESS = ("key", "credit", "model")  # a fault of every call to the model
 
 
 class Transient(Exception):
-    """Another try may succeed. `retry_after`: in seconds, where the endpoint said; `overload`: it wants fewer calls."""
+    """Another try may succeed. `retry_after`: in seconds, where the endpoint said; `overload`: it wants fewer calls;
+    `stubborn`: the same is likely to come again, and to be paid each time.
+    """
 
-    def __init__(self, message: str, *, overload: bool = False) -> None:
+    def __init__(self, message: str, *, overload: bool = False, stubborn: bool = False) -> None:
         super().__init__(message)
         self.overload = overload
+        self.stubborn = stubborn
         self.retry_after: float | None = None
 
 
@@ -56,9 +62,9 @@ class Blank(Transient):
     """The model ended of itself and wrote nothing: `response`, should it stay so. `paid`: tokens were counted."""
 
     def __init__(self, response: Response) -> None:
-        super().__init__("reply without text")
         self.response = response
         self.paid = bool((response.usage or {}).get("output_tokens"))
+        super().__init__("reply without text", stubborn=self.paid)
 
 
 class Permanent(Exception):
@@ -113,17 +119,25 @@ def classify(status: int, body: Any, text: str = "") -> Transient | Permanent:
     return Permanent(f"{line}; correct {parameter!r} in the model's decoding or extra_body", about, parameter)
 
 
+def read_json(reply: httpx2.Response) -> Any:
+    """The JSON of a reply. Raises Transient where it holds none."""
+    try:
+        return reply.json()
+    except (ValueError, RecursionError):  # or brackets a thousand deep
+        raise Transient(f"reply is no JSON: {reply.text[:80]!r}") from None
+
+
 def error_in(body: Any) -> Transient | Permanent | None:
     """The error in a reply of status 200, if that is what it is."""
     if not isinstance(body, dict):
         return Transient(f"reply is no JSON object: {str(body)[:80]!r}")
     if body.get("error"):
-        return _inner(body["error"])
+        return inner_error(body["error"])
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         return Transient("reply without choices")
     if choices[0].get("error"):
-        return _inner(choices[0]["error"])
+        return inner_error(choices[0]["error"])
     if str(choices[0].get("finish_reason") or "").lower() in BROKEN:
         return Transient(f"the endpoint broke off (finish_reason {choices[0]['finish_reason']!r})")
     return None
@@ -164,7 +178,7 @@ def read_reply(request: Request, body: dict[str, Any], settings_used: dict[str, 
     return response
 
 
-def _inner(error: Any) -> Transient | Permanent:
+def inner_error(error: Any) -> Transient | Permanent:
     """An error that came with status 200, by the code inside; without one that can be read it may pass."""
     about = error if isinstance(error, dict) else {}
     codes = [about.get(name) for name in ("status", "code", "type")]

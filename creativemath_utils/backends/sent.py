@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from creativemath_utils.backends.dialect import Dialect
+from creativemath_utils.models import Model
 from creativemath_utils.records import KitError
 from creativemath_utils.store import shown, write_atomic
 
@@ -31,6 +33,14 @@ class SentBatch:
     id: str | None = None  # None: it may have been made, and the process killed before it knew
     collected: bool = False  # then `keys` are those with an answer, which may not be on disk yet
     created: float = field(default_factory=time.time)  # seconds since 1970
+
+    def dialect(self, model: Model) -> Dialect:
+        """The form in which the batch was sent."""
+        dialect = Dialect(model)
+        dialect.renamed_limit = bool(self.form.get("renamed_limit"))
+        dialect.folded = bool(self.form.get("folded"))
+        dialect.dropped = set(self.form.get("dropped", ()))
+        return dialect
 
     @property
     def file_name(self) -> str:
@@ -56,7 +66,12 @@ class SentBatches:
 
     def forget(self, batch: SentBatch) -> None:
         if self.folder:
-            (self.folder / batch.file_name).unlink(missing_ok=True)
+            file = self.folder / batch.file_name
+            try:
+                file.unlink(missing_ok=True)
+            except OSError as error:
+                line = f"{shown(file)} cannot be taken away: {error.strerror}; mend that and run again"
+                raise KitError(line) from None
 
     def forget_kept(self, kept: Callable[[str], bool]) -> None:
         """Forget the batches whose answers are all on disk (`kept`), and those that the endpoint has forgotten too."""
@@ -64,6 +79,11 @@ class SentBatches:
             old = time.time() - batch.created > DAYS_KEPT * 86400
             if old or (batch.collected and all(map(kept, batch.keys))):
                 self.forget(batch)
+
+
+def form_of(dialect: Dialect) -> dict[str, Any]:
+    """What has to be remembered of a dialect."""
+    return {"renamed_limit": dialect.renamed_limit, "folded": dialect.folded, "dropped": sorted(dialect.dropped)}
 
 
 def _read(file: Path) -> SentBatch:

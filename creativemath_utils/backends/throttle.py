@@ -30,11 +30,10 @@ class Throttle:
         self._refused = 0.0  # share of the recent calls
         self._room = asyncio.Condition()
 
-    async def __aenter__(self) -> float:
+    async def __aenter__(self) -> None:
         async with self._room:
             await self._room.wait_for(lambda: self._in_flight < math.floor(self.allowed + MARGIN))
             self._in_flight += 1
-        return time.monotonic()
 
     async def __aexit__(self, *_: object) -> None:
         self._in_flight -= 1  # before anything is awaited: a cancelled call gives its place back too
@@ -42,8 +41,8 @@ class Throttle:
             self._room.notify_all()
 
     def slow_down(self, started: float) -> None:
-        """A call that began at `started` (monotonic seconds) was one too many. What began before the last step down
-        says nothing of the pace since.
+        """A call that was sent at `started` (monotonic seconds) was one too many. What was sent before the last step
+        down says nothing of the pace since.
         """
         if started < self._slowed:
             return
