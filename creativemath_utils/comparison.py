@@ -11,11 +11,12 @@ import pandas as pd
 
 from creativemath_utils import published
 from creativemath_utils.agreement import judge_agreement, judge_profile
+from creativemath_utils.markdown import pipe_table, plain_markdown
 from creativemath_utils.metrics import percent
 from creativemath_utils.models import Model
 from creativemath_utils.records import PairVote, Vote
 from creativemath_utils.store import write_atomic
-from creativemath_utils.table_formats import RunInfo, cells, column_name, layout, pipe_table, plain_markdown
+from creativemath_utils.table_formats import RunInfo, cells, column_name, layout
 from creativemath_utils.tables import labels, make_tables
 
 

@@ -9,13 +9,14 @@ from typing import Any
 
 import pandas as pd
 
+from creativemath_utils.markdown import pipe_table, plain_markdown
 from creativemath_utils.metrics import RATIOS, percent
 from creativemath_utils.records import Label, Problem, Recheck, Response, Solution, Vote
 from creativemath_utils.reliability import judges_against_labels, judges_among_themselves, panel_against_labels
 from creativemath_utils.sensitivity import own_family, panel_variants, rule_differences
 from creativemath_utils.stability import flips
 from creativemath_utils.store import write_atomic
-from creativemath_utils.table_formats import RunInfo, pipe_table, plain_markdown
+from creativemath_utils.table_formats import RunInfo
 
 ABOUT_LABELS = (
     "Reference labels are what a careful reader says of a solution: does it end on the right result, is it unlike the "

@@ -25,7 +25,7 @@ from creativemath_utils.models import Model
 from creativemath_utils.profile import Profile
 from creativemath_utils.records import KitError, Problem, Request, Response, Sample, Solution
 from creativemath_utils.review import read_edits
-from creativemath_utils.spending import CHARACTERS_PER_TOKEN, Spending, cost_usd
+from creativemath_utils.spending import CHARACTERS_PER_TOKEN, Spending, cost_usd, prompt_characters
 from creativemath_utils.stability import ask_again
 
 BASELINES = ("rules", "embedding")  # judges that are no language model: no tokens, no money
@@ -161,8 +161,7 @@ def _tokens_and_money(model: Model, requests: Sequence[Request]) -> tuple[int | 
     """Input tokens, output tokens and dollars of these calls, at most; blanks for judges that are no language model."""
     if model.backend in BASELINES:
         return "", "", ""
-    characters = sum(len(message["content"]) for request in requests for message in request.messages)
-    input_tokens = round(characters / CHARACTERS_PER_TOKEN)
+    input_tokens = round(sum(map(prompt_characters, requests)) / CHARACTERS_PER_TOKEN)
     limits = [request.decoding.get("max_new_tokens") for request in requests]
     if None in limits:  # nothing bounds what they may write
         return input_tokens, "", ""
@@ -189,8 +188,7 @@ def _window_lines(profile: Profile, rehearsal: Rehearsal) -> list[str]:
     longest: dict[str, list[float]] = defaultdict(list)
     for (_, name), requests in rehearsal.calls.items():
         for request in requests.values():
-            characters = sum(len(message["content"]) for message in request.messages)
-            tokens = characters / CHARACTERS_PER_TOKEN + (request.decoding.get("max_new_tokens") or 0)
+            tokens = prompt_characters(request) / CHARACTERS_PER_TOKEN + (request.decoding.get("max_new_tokens") or 0)
             longest[name].append(tokens)
     lines = []
     for name, tokens in longest.items():

@@ -15,7 +15,6 @@ from fractions import Fraction
 from pathlib import Path
 
 import pandas as pd
-from tabulate import tabulate
 
 from creativemath_utils.audit.blame import corrected, table_findings
 from creativemath_utils.audit.reconcile import Explanation, explain, read_cells
@@ -29,6 +28,7 @@ from creativemath_utils.audit.tallies import (
     subset_design,
     subset_findings,
 )
+from creativemath_utils.markdown import pipe_table, plain_markdown
 from creativemath_utils.records import KitError
 from creativemath_utils.store import ROOT, write_atomic
 
@@ -159,17 +159,16 @@ def audit_markdown(findings: pd.DataFrame) -> str:
         f"{len(findings)} findings." if len(findings) != 1 else "1 finding.",
     ]
     for item, group in findings.groupby("item", sort=False):
-        rows = [[_plain(text) for text in row] for row in group.drop(columns="item").to_numpy().tolist()]
+        rows = [[plain_markdown(text) for text in row] for row in group.drop(columns="item").to_numpy().tolist()]
         header = ["Row", "Column", "Printed", "Expected", "Why"]
-        table = tabulate(rows, header, tablefmt="pipe", disable_numparse=True, stralign="left")
-        parts += [f"## {HEADINGS.get(item, item)}", table]
+        parts += [f"## {HEADINGS.get(item, item)}", pipe_table(rows, header)]
     return "\n\n".join(parts) + "\n"
 
 
-def write_audit(folder: Path | None = None) -> Path:
-    """Write audit.md of the published numbers into `folder`, by default figures/published; its path."""
+def write_audit(findings: pd.DataFrame, folder: Path | None = None) -> Path:
+    """Write the findings of `audit` as audit.md into `folder`, by default figures/published; its path."""
     path = Path(folder or ROOT / "figures" / "published") / "audit.md"
-    write_atomic(path, audit_markdown(audit()).encode("utf-8"))
+    write_atomic(path, audit_markdown(findings).encode("utf-8"))
     return path
 
 
@@ -204,8 +203,3 @@ def _groups(folder: Path | None) -> tuple[dict[str, str], dict[str, tuple[Fracti
         if bounds:
             ranges[competition] = (Fraction(bounds[1]), Fraction(bounds[2]))
     return source, ranges
-
-
-def _plain(text: str) -> str:
-    """Text that a Markdown table shows as it is."""
-    return re.sub(r"([\\`*_\[\]<>|$~])", r"\\\1", text)

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from creativemath_utils.judge import any_yes, majority, unanimous
+from creativemath_utils.judge import any_yes, majority, read_vote, unanimous
 from creativemath_utils.metrics import collect_outcomes, summarize
-from creativemath_utils.parsing import parse_verdict
 from creativemath_utils.records import STAGES, Problem, Response, Solution, Vote
 
 RULES = {  # name -> rules for correctness and for novelty
@@ -56,9 +55,8 @@ def rule_differences(votes: Iterable[Vote], reply_of: Callable[[str], Response |
     counts: Counter[tuple[str, str, str, str]] = Counter()
     for vote in votes:
         reply = reply_of(vote.key) if vote.key else None
-        if reply is not None and reply.status in ("ok", "truncated"):
-            finish = "length" if reply.status == "truncated" else reply.finish_reason or "stop"
-            strict, release = (parse_verdict(reply.text, finish, rule) for rule in ("strict", "release"))
+        if reply is not None:
+            strict, release = (read_vote(reply, rule)[0] for rule in ("strict", "release"))
             counts[vote.judge, vote.stage, strict, release] += strict != release
     rows = [(*kind, count) for kind, count in sorted(counts.items()) if count]
     return pd.DataFrame(rows, columns=["judge", "stage", "strict", "release", "replies"])

@@ -201,10 +201,14 @@ class Spending:
         most = request.decoding.get("max_new_tokens")
         if self.max_cost_usd is not None and most is None:
             raise KitError(f"{model.name}: max_cost_usd needs max_new_tokens, which bounds a call's cost; set it")
-        characters = sum(len(message["content"]) for message in request.messages)
-        tokens = math.ceil(characters / CHARACTERS_PER_TOKEN) + FRAME_TOKENS * len(request.messages)
+        tokens = math.ceil(prompt_characters(request) / CHARACTERS_PER_TOKEN) + FRAME_TOKENS * len(request.messages)
         usage = {"input_tokens": tokens, "output_tokens": most or 0}
         return self._factor(model) * (cost_usd(model, usage, batch=batch) or 0.0)
+
+
+def prompt_characters(request: Request) -> int:
+    """Characters of a call's messages, of which CHARACTERS_PER_TOKEN make a token."""
+    return sum(len(message["content"]) for message in request.messages)
 
 
 def cost_usd(model: Model, usage: Mapping[str, int] | None, *, batch: bool = False) -> float | None:

@@ -3,8 +3,8 @@ r"""Tables 2 to 5 as files: csv for machines, Markdown for people, LaTeX for pap
 Markdown and LaTeX show each ratio with the counts behind it, and say in a caption of which run a table is and who
 judged. Text that comes from data is shown as it is. The same outcomes give the same bytes.
 
-    >>> plain_markdown("lab_model|x"), plain_latex("50% of $x")
-    ('lab\\_model\\|x', '50\\% of \\$x')
+    >>> plain_latex("50% of $x")
+    '50\\% of \\$x'
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from tabulate import tabulate
 
+from creativemath_utils.markdown import pipe_table, plain_markdown
 from creativemath_utils.models import Model
 from creativemath_utils.store import write_atomic
 from creativemath_utils.tables import BY_CELL, TABLE_2, THIRD_STATES, make_tables
@@ -171,16 +171,6 @@ def as_markdown(number: int, table: pd.DataFrame, info: RunInfo) -> str:
             *map(plain_markdown, info.notes),
         ]
     )
-
-
-def pipe_table(rows: Sequence[Sequence[Any]], header: Sequence[str]) -> str:
-    """Rows of cells, plain in Markdown already, as a table with its columns in line."""
-    return tabulate(rows, header, tablefmt="pipe", disable_numparse=True, stralign="left")
-
-
-def plain_markdown(text: str) -> str:
-    """Text that Markdown shows as it is: on one line, without markup, links or formulas."""
-    return re.sub(r"([\\`*_\[\]<>|$~])", r"\\\1", " ".join(str(text).split()))
 
 
 def as_latex(number: int, table: pd.DataFrame, info: RunInfo) -> str:

@@ -6,12 +6,11 @@ import asyncio
 import dataclasses
 import logging
 import threading
-from collections import Counter
 from types import SimpleNamespace
 
 import pytest
 import torch
-from tiny_models import SPECIAL, tiny_model, tiny_tokenizer
+from tiny_models import SPECIAL, answers, tiny_model, tiny_tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM
 
 from creativemath_utils.backends import continuous, local
@@ -55,25 +54,6 @@ def table_row(folder: str, **fields) -> Model:
 
 def request(model: Model, text: str, **decoding) -> Request:
     return Request(model.name, model.identity(), user_message(text), {"max_new_tokens": 12, **decoding})
-
-
-async def ask(backend: LocalBackend, requests) -> list[Response]:
-    """All responses, in the order of the requests; each request must be answered exactly once."""
-    found = [response async for response in backend.answers(requests)]
-    assert Counter(r.key for r in found) == Counter(r.key for r in requests)
-    order = {r.key: r for r in found}
-    return [order[r.key] for r in requests]
-
-
-def answers(model: Model, requests) -> list[Response]:
-    async def run() -> list[Response]:
-        backend = LocalBackend(model)
-        try:
-            return await ask(backend, requests)
-        finally:
-            await backend.close()
-
-    return asyncio.run(run())
 
 
 def told(responses) -> list[tuple]:

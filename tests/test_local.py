@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
 from types import SimpleNamespace
 
 import pytest
 import torch
-from tiny_models import DEAF, PLAIN, SPECIAL, STRICT, THINKING, tiny_gguf, tiny_model, tiny_tokenizer
+from tiny_models import DEAF, PLAIN, SPECIAL, STRICT, THINKING, answers, ask, tiny_gguf, tiny_model, tiny_tokenizer
 
 from creativemath_utils.backends import loading, local
 from creativemath_utils.backends.batching import Call, Decoding, next_batch, token_budget
@@ -44,25 +43,6 @@ def request(model: Model, text: str, sample: int = 0, system: str | None = None,
     return Request(
         model.name, model.identity(), user_message(text, system), {"max_new_tokens": 12, **decoding}, sample=sample
     )
-
-
-async def ask(backend: LocalBackend, requests) -> list[Response]:
-    """All responses, in the order of the requests; each request must be answered exactly once."""
-    found = [response async for response in backend.answers(requests)]
-    assert Counter(r.key for r in found) == Counter(r.key for r in requests)
-    order = {r.key: r for r in found}
-    return [order[r.key] for r in requests]
-
-
-def answers(model: Model, requests) -> list[Response]:
-    async def run() -> list[Response]:
-        backend = LocalBackend(model)
-        try:
-            return await ask(backend, requests)
-        finally:
-            await backend.close()
-
-    return asyncio.run(run())
 
 
 def texts(responses) -> list[str]:

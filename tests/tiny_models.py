@@ -1,13 +1,19 @@
-"""Random models of a few thousand weights, with tokenizer and chat template, written to a folder."""
+"""Random models of a few thousand weights, with tokenizer and chat template, in a folder; and how they are asked."""
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+
+from creativemath_utils.backends.local import LocalBackend
+from creativemath_utils.models import Model
+from creativemath_utils.records import Response
 
 SPECIAL = ["<s>", "</s>", "<|user|>", "<|assistant|>", "<|system|>", "<|stop|>", "<|pad|>"]
 TURNS = "{{ bos_token }}{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}"
@@ -111,3 +117,22 @@ def tiny_gguf(folder: Path, name: str = "tiny.gguf") -> torch.Tensor:
     writer.write_tensors_to_file()
     writer.close()
     return tensors["output"]
+
+
+async def ask(backend: LocalBackend, requests) -> list[Response]:
+    """All responses, in the order of the requests; each request must be answered exactly once."""
+    found = [response async for response in backend.answers(requests)]
+    assert Counter(r.key for r in found) == Counter(r.key for r in requests)
+    order = {r.key: r for r in found}
+    return [order[r.key] for r in requests]
+
+
+def answers(model: Model, requests) -> list[Response]:
+    async def run() -> list[Response]:
+        backend = LocalBackend(model)
+        try:
+            return await ask(backend, requests)
+        finally:
+            await backend.close()
+
+    return asyncio.run(run())
