@@ -31,8 +31,11 @@ class Corpus(Strict):
     """Where the problems come from."""
 
     source: Literal["demo", "creativemath", "pages", "hub", "jsonl"]
-    path: str | None = None
-    columns: dict[str, str] | None = None
+    path: str | None = None  # a file, a folder, or for hub a name such as owner/name
+    columns: dict[str, str] | None = None  # hub: field of a problem -> column of the dataset
+    split: str | None = None  # hub: which part of the dataset; default: the only one, or train
+    revision: str | None = None  # hub: commit of the dataset
+    repair: bool = False  # creativemath: mend what can be mended without guessing
 
 
 class Select(Strict):
@@ -41,6 +44,7 @@ class Select(Strict):
     per_competition: int = Field(gt=0)
     max_prompt_tokens: int | None = Field(default=None, gt=0)
     seed: int = 42
+    tokenizer: str = "characters"  # by what a prompt's tokens are counted: see curate.longest_prompt_tokens
 
 
 class Profile(Strict):
@@ -53,6 +57,7 @@ class Profile(Strict):
     generators: tuple[str, ...] = Field(min_length=1)
     judges: tuple[str, ...] = Field(min_length=1)
     similarity: tuple[str, ...] | None = None
+    categories: str | None = None  # the model that is asked for the category of each problem
     decoding: DecodingValues = GREEDY
     judge_decoding: DecodingValues | None = None  # laid over decoding
     concurrency: int = Field(default=50, gt=0)
@@ -137,12 +142,16 @@ def load_profile(name: str | Path) -> Profile:
         raise KitError(f"{where}: run {profile.run!r} may hold only letters, digits, '.', '_', '-': it names folders")
     if profile.corpus.source == "demo" and profile.corpus.path:
         raise KitError(f"{where}: corpus: source demo takes no path; for problems of your own use source jsonl")
-    if profile.corpus.columns and profile.corpus.source != "hub":
-        raise KitError(f"{where}: corpus: columns belong to source hub, this is {profile.corpus.source}; take them out")
+    for key, source in (("columns", "hub"), ("split", "hub"), ("revision", "hub"), ("repair", "creativemath")):
+        if getattr(profile.corpus, key) and profile.corpus.source != source:
+            was = profile.corpus.source
+            raise KitError(f"{where}: corpus: {key}: belongs to source {source}, this is {was}; take it out")
     if profile.run == "published":
         raise KitError(f"{where}: run 'published' is the name of the paper's own numbers; take another")
     table = load_table(profile.models, where)
     roles = {"generators": profile.generators, "judges": profile.judges, "similarity": profile.compared}
+    if profile.categories is not None:
+        roles["categories"] = (profile.categories,)
     for role, names in roles.items():
         for name in names:
             find_model(table, name, f"{where}: {role}")
@@ -152,9 +161,10 @@ def load_profile(name: str | Path) -> Profile:
         if name not in profile.generators:
             hint = nearest(name, profile.generators)
             raise KitError(f"{where}: similarity: {name!r} is not among the generators; {hint}")
-    for name in profile.generators:
-        if table[name].backend in ("rules", "embedding"):
-            raise KitError(f"{where}: generators: {name!r} is no language model, it can only judge; take it out")
+    for role in ("generators", "categories"):
+        for name in roles.get(role, ()):
+            if table[name].backend in ("rules", "embedding"):
+                raise KitError(f"{where}: {role}: {name!r} is no language model, it can only judge; take it out")
     return profile.model_copy(update={"file": file, "table": table})
 
 
