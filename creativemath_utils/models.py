@@ -116,7 +116,7 @@ class Model(BaseModel):
     price: Price | None = None
     parameters_b: float | None = None  # billions, for the memory estimate
     gpus: int = Field(default=0, ge=0)
-    batch_size: int = Field(default=8, gt=0)
+    batch_size: int = Field(default=32, gt=0)
     continuous: bool | None = None  # local, greedy: continuous batching; null: on a GPU, where a trial finds it faster
     device_map: str | None = None
     use_fast_tokenizer: bool = True

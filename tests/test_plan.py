@@ -5,13 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from loopback import Loopback, answer
 
-from creativemath_utils.generate import generation_request, solution_from
-from creativemath_utils.judge import judge_request, stage_ballot
+from creativemath_utils.agreement import common_novel_samples
+from creativemath_utils.curate import load_corpus, run_samples
+from creativemath_utils.engine import Engine
+from creativemath_utils.generate import generate_solutions, generation_request, solution_from
+from creativemath_utils.judge import judge_pairs, judge_request, judge_solutions, stage_ballot
 from creativemath_utils.ledger import Ledgers
+from creativemath_utils.metrics import collect_outcomes
 from creativemath_utils.plan import missing_things, plan_text, rehearse
 from creativemath_utils.profile import load_profile
 from creativemath_utils.records import KitError, Problem, Response, samples_of
+from creativemath_utils.stability import ask_again
+from creativemath_utils.store import RunPaths
 
 PROFILE = """
 run: planned
@@ -154,3 +161,66 @@ def test_calls_that_may_pass_a_window_are_counted(tmp_path):
 def test_a_plan_leaves_no_file_behind(profile):
     plan_text(profile)
     assert not profile.paths.folder.exists()
+
+
+THREE_JUDGES = """
+run: planned
+corpus: {{source: demo}}
+limit: 9
+generators: [a, b]
+judges: [x, y, z]
+models: {{{models}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("keys", "verdict", "exact"),
+    [
+        ("", "YES", True),  # every solution passes every stage, as the plan assumes
+        ("early_stop: true", "YES", True),  # two of three equal votes on novelty decide
+        ("both_directions: true\nstability: 4", "YES", True),  # pairs the other way round, and second questions
+        ("", "NO", False),  # nothing passes: fewer calls than planned, never more
+        ("judge_retries: 2", "Let me see.", False),  # no verdict: retries come on top, which the plan says
+    ],
+)
+def test_a_run_makes_the_calls_of_its_plan(tmp_path, monkeypatch, keys, verdict, exact):
+    """Plan, then run against a server on loopback, then plan again: what was left is what was asked."""
+
+    def reply(call):
+        return answer(f"Solution {call.number}" if call.body["model"] in "ab" else verdict)
+
+    with Loopback(reply) as server:
+        rows = ", ".join(f'{name}: {{backend: api, id: {name}, base_url: "{server.url}"}}' for name in "abxyz")
+        file = tmp_path / "planned.yaml"
+        file.write_text(THREE_JUDGES.format(models=rows) + keys, "utf-8")
+        profile = load_profile(file)
+        monkeypatch.setattr(type(profile), "paths", RunPaths("planned", root=tmp_path))
+        problems, _ = load_corpus(profile)
+        samples = run_samples(problems, profile)
+        planned = left(rehearse(profile, problems, samples))
+        with Engine(profile.table, Ledgers(profile.paths.responses)) as engine:
+            made = generate_solutions(samples, profile.generators, profile, engine.complete)
+            solutions = [solution for name in profile.generators for solution in made[name]]
+            generated = engine.asked
+            votes = judge_solutions(samples, solutions, profile.judges, profile, engine.complete)
+            outcomes = collect_outcomes(problems, solutions, votes, profile.judges)
+            common = common_novel_samples(outcomes, profile.compared)
+            pairs = judge_pairs(common, samples, solutions, profile.compared, profile.judges, profile, engine.complete)
+            ask_again(samples, solutions, votes, pairs, profile, engine.complete)
+            asked = engine.asked
+        assert generated == planned["generate"] == 18  # 9 samples, 2 generators: known beforehand, whatever comes
+        if exact:
+            assert asked == sum(planned.values())
+        elif verdict == "NO":
+            assert asked == 18 + 18 * 3  # correctness alone
+        else:  # each vote on correctness is asked three times in all
+            assert asked == 18 + 18 * 3 * 3 and "asked again, up to 2 times" in plan_text(profile)
+        assert sum(left(rehearse(profile, problems, samples)).values()) == 0  # of what it then needs, all is there
+
+
+def left(rehearsal) -> dict[str, int]:
+    """The calls that a plan leaves to be made, by stage."""
+    counts: dict[str, int] = {}
+    for (stage, _), requests in rehearsal.calls.items():
+        counts[stage] = counts.get(stage, 0) + len(requests.keys() - rehearsal.answered)
+    return counts

@@ -17,7 +17,6 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from creativemath_utils.backends.loading import (
@@ -43,7 +42,6 @@ log = logging.getLogger(__name__)
 
 Deliver = Callable[[Response], None]
 Work = Callable[[list["Call"], Callable[[], bool], Deliver], list["Call"]]
-POOL = 16  # batches' worth of requests looked at together when a batch is filled
 
 
 class LocalBackend:
@@ -72,25 +70,23 @@ class LocalBackend:
         await self._in_worker(lambda: self._load_encoder().encode(user_message("2 + 2?")))
 
     async def answers(self, requests: Iterable[Request]) -> AsyncIterator[Response]:
-        """A response for each request, batch by batch. Requests are taken in pools and run longest first."""
+        """A response for each request: first for those that cannot be asked, then batch by batch, longest first."""
         stop = threading.Event()
         self._running.add(stop)
-        source, waiting, tried = iter(requests), [], set()
+        tried: set[Call] = set()
         try:
-            while True:
-                taken = list(islice(source, POOL * self.model.batch_size - len(waiting)))
-                if not taken and not waiting:
-                    return
-                if taken:
-                    calls, refused = await self._in_worker(self._prepare, taken)
-                    waiting += calls
-                    for response in refused:
-                        yield response
+            waiting, refused = await self._in_worker(self._prepare, list(requests))
+            if refused:
+                some = f"{len(refused)} of {len(refused) + len(waiting)} calls cannot be asked as they are"
+                log.warning("model %s: %s, the first: %s", self.model.name, some, refused[0].error)
+            for response in refused:
+                yield response
+            while waiting:
                 work, calls = self._next(waiting, tried)
-                if calls:
-                    waiting = [call for call in waiting if call not in calls]
-                    async for response in self._stream(work, calls, stop, waiting):
-                        yield response
+                begun = set(calls)
+                waiting = [call for call in waiting if call not in begun]
+                async for response in self._stream(work, calls, stop, waiting):
+                    yield response
         finally:
             stop.set()
             self._running.discard(stop)
