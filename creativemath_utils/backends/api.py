@@ -1,7 +1,8 @@
-"""Any OpenAI-compatible endpoint, through the openai client, many calls in flight.
+"""Any OpenAI-compatible endpoint, many calls in flight.
 
 A call is sent as the JSON built here and read from the JSON that came, since endpoints differ in what they take and
-leave out; the client's typed requests and replies would also cost more time than all the rest.
+leave out. It goes over the openai client's own transport, without that client: its import alone takes longer than a
+wave of calls, and its typed requests and replies more time than all the rest.
 """
 
 from __future__ import annotations
@@ -12,17 +13,16 @@ from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 import httpx2
-import openai
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 
-from creativemath_utils.backends.endpoint import Endpoint, with_wait
+from creativemath_utils.backends.endpoint import LOST, Endpoint, said, with_wait
 from creativemath_utils.backends.replies import (
     HOPELESS,
     Blank,
     Permanent,
     Transient,
-    classify,
     error_in,
+    fault_of,
     read_json,
     read_reply,
 )
@@ -167,25 +167,23 @@ class ApiBackend(Endpoint):
         A call that the endpoint refused is free; one whose reply was lost on the way may have been paid.
         """
         path = "/completions" if "prompt" in sent else "/chat/completions"
-        options: Any = {"headers": JSON_HEADERS}
-        client = self._client  # made before the clock runs
+        connections = self._http  # made before the clock runs
         try:
             async with asyncio.timeout(self.model.timeout_seconds):  # in all: a reply may come drop by drop, for ever
-                reply = await client.post(path, cast_to=httpx2.Response, content=dump_line(sent), options=options)
-        except (TimeoutError, openai.APITimeoutError) as error:
-            unheard = isinstance(error.__cause__, httpx2.ConnectTimeout)
+                reply = await connections.post(path, content=dump_line(sent), headers=JSON_HEADERS)
+        except (TimeoutError, httpx2.TimeoutException) as error:
+            unheard = isinstance(error, httpx2.ConnectTimeout)
             if unheard:
                 charge.free()
             line = f"timed out after {self.model.timeout_seconds:g} s; raise timeout_seconds"
             raise Transient(line, stubborn=not unheard) from None
-        except openai.APIConnectionError as error:
-            if isinstance(error.__cause__, httpx2.ConnectError):
+        except LOST as error:
+            if isinstance(error, httpx2.ConnectError):
                 charge.free()
-            raise Transient(f"connection failed ({error.__cause__ or error})") from None
-        except openai.APIStatusError as error:
+            raise Transient(f"connection failed ({said(error)})") from None
+        if not reply.is_success:
             charge.free()
-            fault = classify(error.status_code, error.body, error.response.text)
-            raise with_wait(fault, error.response) from None
+            raise with_wait(fault_of(reply), reply)
         body = read_json(reply)
         if (fault := error_in(body)) is not None:
             if isinstance(body, dict) and body.get("error"):

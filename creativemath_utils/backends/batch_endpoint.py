@@ -16,8 +16,8 @@ import openai
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt
 
 from creativemath_utils.backends.batch_replies import BatchState, id_in, object_in, rows_in
-from creativemath_utils.backends.endpoint import Endpoint, with_wait
-from creativemath_utils.backends.replies import HOPELESS, Permanent, Transient, classify
+from creativemath_utils.backends.endpoint import Endpoint, said, with_wait
+from creativemath_utils.backends.replies import HOPELESS, Permanent, Transient, fault_of
 from creativemath_utils.backends.sent import SentBatch
 from creativemath_utils.models import Model
 from creativemath_utils.records import KitError
@@ -153,6 +153,12 @@ class BatchEndpoint(Endpoint):
             after = last["id"]
 
     @property
+    def _client(self) -> openai.AsyncOpenAI:
+        """The client, its own retries off."""
+        address = self.model.base_url
+        return openai.AsyncOpenAI(api_key=self._key, base_url=address, max_retries=0, http_client=self._http)
+
+    @property
     def _files(self) -> Any:
         return self._client.files.with_raw_response  # typed replies would be made of any JSON, and of none
 
@@ -166,11 +172,12 @@ class BatchEndpoint(Endpoint):
         try:
             yield
         except openai.NotFoundError as error:
-            raise Unknown(str(classify(404, error.body, error.response.text))) from None
+            raise Unknown(str(fault_of(error.response))) from None
         except openai.APIStatusError as error:
-            raise with_wait(classify(error.status_code, error.body, error.response.text), error.response) from None
+            raise with_wait(fault_of(error.response), error.response) from None
         except openai.APIConnectionError as error:
-            raise Transient(f"connection failed ({error.__cause__ or error})") from None
+            cause = error.__cause__
+            raise Transient(f"connection failed ({said(cause if isinstance(cause, Exception) else error)})") from None
 
     @contextlib.contextmanager
     def _taken(self) -> Iterator[None]:

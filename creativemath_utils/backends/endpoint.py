@@ -1,5 +1,5 @@
 """The way to an OpenAI-compatible endpoint, for a call at a time (`api.py`) and for whole batches (`batch.py`): its
-address and key, the client, and what its faults of every call mean to a person.
+address and key, the connections, and what its faults of every call mean to a person.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ import re
 from urllib.parse import urlsplit
 
 import httpx2
-import openai
 from tenacity import RetryCallState, wait_random_exponential
 
 from creativemath_utils.backends.dialect import PASSED_ON, Dialect
-from creativemath_utils.backends.replies import Permanent, Transient, classify
+from creativemath_utils.backends.replies import Permanent, Transient, fault_of
 from creativemath_utils.backends.throttle import read_retry_after
 from creativemath_utils.models import Model
 from creativemath_utils.records import KitError, Request, Response
@@ -24,6 +23,7 @@ TRIES = 12  # a third of all tries may fail for a while, and a call still gets t
 CONNECT_SECONDS = 20
 LONGEST_WAIT_SECONDS = 300  # an endpoint that asks for more is left alone until the next run
 SHORTEST_SHOWN = 7  # characters of a key that are worth hiding: a cut may have left only its first part
+LOST = (httpx2.RequestError, httpx2.InvalidURL, OSError)  # no reply that could be read, for whatever reason
 
 
 class Endpoint:
@@ -49,7 +49,7 @@ class Endpoint:
         self._connections = connections
         self._spending = spending or Spending()
         self._dialect = Dialect(model)
-        self._client_made: openai.AsyncOpenAI | None = None
+        self._connected: httpx2.AsyncClient | None = None
 
     @property
     def where(self) -> str:
@@ -61,18 +61,17 @@ class Endpoint:
         return os.environ.get(self.model.api_key_env, "").strip() if self.model.api_key_env else "none"
 
     @property
-    def _client(self) -> openai.AsyncOpenAI:
-        """The client, its own retries off: whether to ask again is decided here, by what an error means."""
-        if self._client_made is None:
-            timeout = httpx2.Timeout(self.model.timeout_seconds, connect=CONNECT_SECONDS)
-            limits = httpx2.Limits(max_connections=None, max_keepalive_connections=self._connections)
-            self._client_made = openai.AsyncOpenAI(
-                api_key=self._key,
-                base_url=self.model.base_url,
-                max_retries=0,
-                http_client=openai.DefaultAsyncHttpxClient(timeout=timeout, limits=limits),
+    def _http(self) -> httpx2.AsyncClient:
+        """The connections, which the openai client uses too. Whether to ask again is decided by what an error means."""
+        if self._connected is None:
+            self._connected = httpx2.AsyncClient(
+                base_url=self.model.base_url or "",
+                headers={"Authorization": f"Bearer {self._key}", "Accept": "application/json"},
+                timeout=httpx2.Timeout(self.model.timeout_seconds, connect=CONNECT_SECONDS),
+                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=self._connections),
+                follow_redirects=True,
             )
-        return self._client_made
+        return self._connected
 
     def missing(self) -> list[str]:
         if self.model.base_url is None:
@@ -88,27 +87,25 @@ class Endpoint:
 
     async def preflight(self) -> None:
         """List the endpoint's models: free, and enough to tell a wrong port or key."""
-        client = self._client.with_options(timeout=CONNECT_SECONDS)
         for last in (False, True):
             try:
-                await client.get("/models", cast_to=httpx2.Response)
-                return
-            except openai.APIStatusError as error:
-                fault = classify(error.status_code, error.body, error.response.text)
-                if isinstance(fault, Permanent) and fault.about in ("key", "credit"):
-                    raise self._hopeless(fault) from None
-                return  # someone is there, though without this list
-            except openai.APIConnectionError as error:
+                reply = await self._http.get("/models", timeout=CONNECT_SECONDS)
+            except LOST as error:
                 if last:
-                    reason = self._clean(str(error.__cause__ or error) or "no answer")
+                    reason = self._clean(said(error))
                     line = f"cannot reach {self.where} ({reason}); start the server or correct base_url"
                     raise KitError(line) from None
+            else:  # someone is there, be it without this list
+                fault = None if reply.is_success else fault_of(reply)
+                if isinstance(fault, Permanent) and fault.about in ("key", "credit"):
+                    raise self._hopeless(fault)
+                return
             await asyncio.sleep(0.5)
 
     async def close(self) -> None:
-        if self._client_made is not None:
-            await self._client_made.close()
-            self._client_made = None
+        if self._connected is not None:
+            await self._connected.aclose()
+            self._connected = None
 
     def _refusal(self, request: Request) -> Response | None:
         """The failure of a request that cannot be sent as it was meant."""
@@ -152,6 +149,11 @@ def with_wait(fault: Transient | Permanent, reply: httpx2.Response) -> Transient
     if isinstance(fault, Transient):
         fault.retry_after = read_retry_after(reply.headers.get("retry-after"))
     return fault
+
+
+def said(error: Exception) -> str:
+    """What an error says, or what it is where it says nothing."""
+    return str(error) or type(error).__name__
 
 
 def mask(text: str, key: str) -> str:

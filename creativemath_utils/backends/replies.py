@@ -119,6 +119,15 @@ def classify(status: int, body: Any, text: str = "") -> Transient | Permanent:
     return Permanent(f"{line}; correct {parameter!r} in the model's decoding or extra_body", about, parameter)
 
 
+def fault_of(reply: httpx2.Response) -> Transient | Permanent:
+    """What a reply means whose status is an error's."""
+    try:
+        body = reply.json()
+    except (ValueError, RecursionError):
+        body = None
+    return classify(reply.status_code, body, reply.text)
+
+
 def read_json(reply: httpx2.Response) -> Any:
     """The JSON of a reply. Raises Transient where it holds none."""
     try:
