@@ -130,8 +130,9 @@ lint: $(READY)  ## style, with ruff
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-bench: $(READY)  ## speed, as ratios measured in one run
+bench: $(READY)  ## speed, as ratios measured in one run, beside other tools on the same calls
 	$(BIN)/python tests/bench/bench.py
+	$(BIN)/python tests/bench/compare.py
 
 clean:  ## remove what runs have made, but for the ledgers (data/runs/*/responses)
 	rm -rf data/runs/*/problems.jsonl data/runs/*/dropped.jsonl data/runs/*/solutions data/runs/*/votes \

@@ -148,21 +148,27 @@ def test_token_budget():
     assert token_budget(config, 2**20, 4) == 2048
 
 
-def test_a_lazy_iterable_is_taken_in_pools_and_decodings_may_differ(llama):
-    model = table_row(llama, batch_size=2)
-    requests = [request(model, f"{n}", max_new_tokens=1 + n % 2) for n in range(80)]
-    taken = []
+def test_what_cannot_be_asked_is_said_before_anything_is(llama, caplog):
+    """The last of 40 prompts is too long: whoever runs this hears of it first, not after hours."""
+    model = table_row(llama, batch_size=2, window=60)
+    requests = [request(model, f"{n}", max_new_tokens=1) for n in range(39)] + [request(model, "x" * 80)]
 
-    async def run():
+    async def first_of_all():
         backend = LocalBackend(model)
-        async for _ in backend.answers(r for r in requests if not taken.append(r)):
-            first = len(taken)
-            break
-        await backend.close()
-        return first
+        async for response in backend.answers(iter(requests)):
+            await backend.close()
+            return response
 
-    assert asyncio.run(run()) == 2 * local.POOL
-    assert [r.usage["output_tokens"] for r in answers(model, requests)] == [1 + n % 2 for n in range(80)]
+    assert asyncio.run(first_of_all()).key == requests[-1].key
+    assert "1 of 40 calls cannot be asked as they are, the first: prompt of" in caplog.text
+    assert [r.status for r in answers(model, requests)].count("failed") == 1
+
+
+def test_decodings_may_differ(llama):
+    """Calls of 1 and of 2 tokens are decoded apart: no batch has both."""
+    model = table_row(llama, batch_size=4)
+    requests = [request(model, f"{n}", max_new_tokens=1 + n % 2) for n in range(9)]
+    assert [r.usage["output_tokens"] for r in answers(model, requests)] == [1 + n % 2 for n in range(9)]
 
 
 def test_no_requests_load_no_model(tmp_path):

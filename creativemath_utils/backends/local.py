@@ -75,7 +75,8 @@ class LocalBackend:
         self._running.add(stop)
         tried: set[Call] = set()
         try:
-            waiting, refused = await self._in_worker(self._prepare, list(requests))
+            taken = list(requests)
+            waiting, refused = await self._in_worker(self._prepare, taken) if taken else ([], [])
             if refused:
                 some = f"{len(refused)} of {len(refused) + len(waiting)} calls cannot be asked as they are"
                 log.warning("model %s: %s, the first: %s", self.model.name, some, refused[0].error)
