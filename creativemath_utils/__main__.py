@@ -3,6 +3,7 @@
     python -m creativemath_utils run 02_generate --profile demo --set generators=qwen
     python -m creativemath_utils plan --profile paper
     python -m creativemath_utils report --profile demo
+    python -m creativemath_utils export --profile demo --to my-dataset
 
 A fault that a person can mend ends with one line on stderr and exit code 2.
 """
@@ -34,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ("run", "run a numbered notebook and keep the executed copy in data/runs/<run>/executed"),
         ("plan", "show the calls a run needs, what the ledger holds, and what is missing; asks nothing"),
         ("report", "export the executed notebooks of a run as web pages"),
+        ("export", "write the problems of a run as a dataset with its card, in the form of the Hugging Face hub"),
         ("settings", "print what the Makefile needs to know of a profile"),
     ):
         command = commands.add_parser(name, help=about, description=about)
@@ -43,6 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             command.add_argument(
                 "--set", action="append", default=[], metavar="NAME=VALUE", help="a notebook parameter"
             )
+        if name == "export":
+            command.add_argument("--to", type=Path, metavar="FOLDER", help="default: data/runs/<run>/dataset")
     options = parser.parse_args(arguments)
     try:
         return globals()[f"{options.command}_command"](options)
@@ -143,7 +147,8 @@ def settings_command(options: argparse.Namespace) -> int:
 
 def corpus_file(profile: Profile) -> Path | None:
     """The file that the problems come from, where there is one."""
-    from creativemath_utils.curate import DEMO, subset_file
+    from creativemath_utils.curate import DEMO
+    from creativemath_utils.subset import subset_file
 
     if profile.corpus.source == "demo":
         return DEMO
@@ -166,6 +171,15 @@ def report_command(options: argparse.Namespace) -> int:
 
     for page in write_report(load_profile(options.profile)):
         print(f"wrote {shown(page)}")
+    return 0
+
+
+def export_command(options: argparse.Namespace) -> int:
+    """The problems of a run as a `datasets` folder."""
+    from creativemath_utils.export import export_corpus
+
+    for path in export_corpus(load_profile(options.profile), options.to):
+        print(f"wrote {shown(path)}")
     return 0
 
 

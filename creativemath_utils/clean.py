@@ -68,7 +68,7 @@ SHORT_FORM = re.compile(
 )
 
 
-def _protected(text: str) -> Iterator[tuple[int, int]]:
+def protected_spans(text: str) -> Iterator[tuple[int, int]]:
     """Spans of code, environments, formulas, tables and quotations, in order.
 
     One that is never closed reaches to the end, as in an answer that was cut off; but an inline formula or quotation
@@ -108,9 +108,9 @@ def _parts(left: str, gap: str, following: str) -> bool:
     return starts or bool(LINE_STOP.search(left)) or bool(PARAGRAPH.search(gap)) or bool(HEADED.search(left))
 
 
-def _sentences(text: str) -> list[Sentence]:
+def sentences_of(text: str) -> list[Sentence]:
     """The sentences, headings and formulas of a text, in order. Talk before a colon is a sentence of its own."""
-    spans = [*_protected(text), (len(text), len(text))]
+    spans = [*protected_spans(text), (len(text), len(text))]
     span_ends = [end for _, end in spans]
     sentences: list[Sentence] = []
     start = span = 0
@@ -178,8 +178,16 @@ def strip_commentary(text: str) -> tuple[str, list[str]]:
 
 def _strip(text: str) -> tuple[str, list[str]]:
     """One pass of `strip_commentary`."""
-    sentences = _sentences(text)
-    goes = _going(text, sentences)
+    sentences = sentences_of(text)
+    return cut(text, sentences, _going(text, sentences))
+
+
+def cut(text: str, sentences: list[Sentence], goes: list[bool]) -> tuple[str, list[str]]:
+    """The text without the sentences that go, and those: as `strip_commentary`, which says how white space is tidied.
+
+    Of those that go some may stay, so that their neighbours do not run into one sentence. `goes` is changed by that.
+    """
+    _keep_apart(text, sentences, goes)
     kept = "".join(text[s.start : s.end] for s, go in zip(sentences, goes, strict=True) if not go)
     removed = [s for s, go in zip(sentences, goes, strict=True) if go]
     if not removed or not any(c.isalnum() for c in kept):
@@ -213,7 +221,6 @@ def _going(text: str, sentences: list[Sentence]) -> list[bool]:
         ):  # an argument that fills its section
             for j in run:
                 goes[j] = True
-    _keep_apart(text, sentences, goes)
     return goes
 
 

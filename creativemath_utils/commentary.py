@@ -134,6 +134,19 @@ def kind_of(text: str) -> Kind:
     return Kind.CLOSING if CLOSER.fullmatch(bare or words) else Kind.KEEP
 
 
+def may_be_a_step(text: str) -> bool:
+    """Whether a sentence could be a step of a solution: it holds mathematics, or is no plain talk and infers or acts.
+
+    Whoever else says that it is talk, this is the guard by which it stays.
+    """
+    body = EMPHASIS.sub("", text[MARK.match(text).end() :])
+    words = " ".join(body.lower().split())
+    if _holds_mathematics(body):
+        return True
+    turns = INFERENCE.search(words) or RESULT.search(words) or STEP.search(words)
+    return bool(turns) and kind_of(text) is Kind.KEEP
+
+
 def _claims(words: str) -> bool:
     """Whether a sentence says of the solution as a whole that it is new.
 

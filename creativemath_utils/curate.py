@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import random
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from creativemath_utils.profile import SUBSET_ENV, Profile, Select
+from creativemath_utils.profile import Profile, Select
 from creativemath_utils.prompts import numbered, render
-from creativemath_utils.records import COMPETITIONS, KitError, Problem, Sample, read_problem, samples_of
-from creativemath_utils.spending import CHARACTERS_PER_TOKEN
+from creativemath_utils.records import KitError, Problem, Sample, competition_order, read_problem, samples_of
 from creativemath_utils.store import ROOT, read_rows, shown
+from creativemath_utils.subset import load_subset
+from creativemath_utils.token_counts import CountTokens, by_characters, token_counter
+from creativemath_utils.wiki.titles import parse_title
 
 DEMO = ROOT / "data" / "demo" / "problems.jsonl"
-SUBSET_COMMIT = "39cba50"
-SUBSET_SHA256 = "7811d8e9"  # the first digits, as published with the commit
 
 
-def load_corpus(profile: Profile) -> tuple[list[Problem], list[dict[str, Any]]]:
-    """The corpus of a profile: its problems in file order, and a row for everything that was left out.
+def load_corpus(profile: Profile, download: bool = True) -> tuple[list[Problem], list[dict[str, Any]]]:
+    """The corpus of a profile: its problems in file order, and a row for everything that was left out or mended.
 
-    Raises KitError that names the file and line of the first row that cannot be read.
+    `download=False` fetches nothing that is not here. Raises KitError that names the file and line of the first row
+    that cannot be read.
     """
     corpus = profile.corpus
     if corpus.source == "demo":
@@ -34,16 +33,19 @@ def load_corpus(profile: Profile) -> tuple[list[Problem], list[dict[str, Any]]]:
     if corpus.source == "jsonl":
         if corpus.path is None:
             raise KitError("corpus: source jsonl needs a path to a file of problems")
-        return read_problems(profile.path(corpus.path)), []
+        return with_difficulty(read_problems(profile.path(corpus.path))), []
     if corpus.source == "creativemath":
-        return read_subset(subset_file(profile)), []
+        return load_subset(profile, download)
     if corpus.source == "pages":
         from creativemath_utils.pages import read_pages  # its parsers are wanted here alone
 
         if corpus.path is None:
             raise KitError("corpus: source pages needs a path to a folder of saved pages")
         return read_pages(profile.path(corpus.path), processes=min(os.cpu_count() or 1, 8))
-    raise KitError(f"corpus: source {corpus.source!r} is not built yet; use demo, creativemath, pages or jsonl")
+    from creativemath_utils.hub import read_hub  # so is what it imports
+
+    problems, left_out = read_hub(profile, download)
+    return with_difficulty(problems), left_out
 
 
 def read_problems(path: Path) -> list[Problem]:
@@ -59,72 +61,46 @@ def read_problems(path: Path) -> list[Problem]:
     return list(problems.values())
 
 
-def subset_file(profile: Profile) -> Path:
-    """Where the published subset lies: the profile's path, or the environment variable CREATIVEMATH_SUBSET."""
-    given = profile.corpus.path or os.environ.get(SUBSET_ENV)
-    if not given:
-        raise KitError(
-            f"the published subset is not part of the kit: take data/subset.json from the paper's release at commit "
-            f"{SUBSET_COMMIT} and give its path in `corpus: {{path: ...}}` or in {SUBSET_ENV}"
-        )
-    path = profile.path(given)
-    if not path.is_file():
-        raise KitError(f"{path} is missing; correct the path of the published subset")
-    return path
+def with_difficulty(problems: Sequence[Problem]) -> list[Problem]:
+    """The problems, those without a difficulty with that of the table behind the published values (rule 3.4).
 
-
-def read_subset(path: Path, check_sum: str | None = SUBSET_SHA256) -> list[Problem]:
-    """The published subset, 400 problems with 605 solutions, its texts byte for byte.
-
-    The checksum is that of the pinned commit. Raises KitError for any other file.
+    Only where the id is a contest's own, such as 2016_AMC_8_Problems/15: elsewhere a number says nothing of how hard a
+    problem is. Where the table has none, as for the AHSME, there stays none.
     """
-    content = path.read_bytes()
-    digest = hashlib.sha256(content).hexdigest()
-    if check_sum is not None and not digest.startswith(check_sum):
-        raise KitError(
-            f"{path}: SHA-256 is {digest[:8]}..., the release at commit {SUBSET_COMMIT} has {check_sum}...; "
-            "take the file at that commit, or read your own problems with `source: jsonl`"
-        )
-    return [_from_subset(item) for item in json.loads(content)]
+    rated = []
+    for problem in problems:
+        title = parse_title(f"{problem.competition_id}/Problem {problem.number}")
+        own = title is not None and (title.problem_id, title.competition) == (problem.problem_id, problem.competition)
+        if problem.difficulty is None and own and title.difficulty is not None:
+            source = {**problem.source, "difficulty_source": "table"}
+            problem = replace(problem, difficulty=title.difficulty, source=source)
+        rated.append(problem)
+    return rated
 
 
-def _from_subset(item: dict[str, Any]) -> Problem:
-    contest = item["competition_id"]
-    year = re.match(r"(\d{4})_", contest)
-    return Problem(
-        problem_id=f"{contest}/{item['problem_id']}",
-        competition=item["competition"],
-        competition_id=contest,
-        year=int(year.group(1)) if year else None,
-        number=item["problem_id"],
-        difficulty=item.get("difficulty"),
-        category=item.get("category"),
-        statement=item["problem"],
-        solutions=tuple(text for _, text in sorted(item["solutions"].items(), key=lambda pair: int(pair[0]))),
-        source={"kind": "creativemath", "commit": SUBSET_COMMIT},
-    )
+def longest_prompt_tokens(problem: Problem, count: CountTokens = by_characters) -> int:
+    """Tokens of the generation prompt with all solutions: of its text, without what a chat template puts around it."""
+    return count(render("generation", problem=problem.statement, solutions=numbered(problem.solutions)))
 
 
-def longest_prompt_tokens(problem: Problem) -> int:
-    """Tokens of the generation prompt with all solutions, by a cautious count of characters."""
-    prompt = render("generation", problem=problem.statement, solutions=numbered(problem.solutions))
-    return round(len(prompt) / CHARACTERS_PER_TOKEN)
-
-
-def select_problems(problems: Sequence[Problem], select: Select | None) -> list[Problem]:
+def select_problems(
+    problems: Sequence[Problem], select: Select | None, path_of: Callable[[str], Path] = Path
+) -> list[Problem]:
     """So many problems of each competition at random, among those whose longest prompt fits. Paper, Section 5.1.
 
     Without `select` all of them stay. The draw depends on the seed and the ids alone, not on the order of the corpus.
-    Raises KitError where a competition has too few: it is said, not padded.
+    `path_of` finds a tokenizer's files, such as `Profile.path`. Raises KitError where there is no such tokenizer, and
+    where a competition has too few: it is said, not padded.
     """
     if select is None:
         return list(problems)
+    count = by_characters if select.max_prompt_tokens is None else token_counter(select.tokenizer, path_of)
     chosen: list[Problem] = []
     for competition, members in _by_competition(problems).items():
         fitting = [
             p
             for p in members
-            if select.max_prompt_tokens is None or longest_prompt_tokens(p) <= select.max_prompt_tokens
+            if select.max_prompt_tokens is None or longest_prompt_tokens(p, count) <= select.max_prompt_tokens
         ]
         if len(fitting) < select.per_competition:
             raise KitError(
@@ -149,8 +125,9 @@ def limit_samples(samples: Sequence[Sample], limit: int | None) -> list[Sample]:
         queues[sample.problem.competition].append(sample)
     taken: set[tuple[str, int]] = set()
     rounds = max(len(queue) for queue in queues.values())
+    turns = [competition for competition in competition_order(queues) if competition in queues]
     for turn in range(rounds):
-        for competition in COMPETITIONS:
+        for competition in turns:
             if turn < len(queues[competition]) and len(taken) < limit:
                 sample = queues[competition][turn]
                 taken.add((sample.problem.problem_id, sample.k))
@@ -163,8 +140,8 @@ def run_samples(problems: Sequence[Problem], profile: Profile) -> list[Sample]:
 
 
 def _by_competition(problems: Iterable[Problem]) -> dict[str, list[Problem]]:
-    """Problems by competition, in the paper's order of competitions; those without problems are left out."""
-    groups: dict[str, list[Problem]] = {competition: [] for competition in COMPETITIONS}
+    """Problems by competition, in the paper's order, then others; those without problems are left out."""
+    groups: dict[str, list[Problem]] = defaultdict(list)
     for problem in problems:
         groups[problem.competition].append(problem)
-    return {competition: members for competition, members in groups.items() if members}
+    return {competition: groups[competition] for competition in competition_order(groups) if competition in groups}

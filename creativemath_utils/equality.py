@@ -83,15 +83,41 @@ def _compare(first: str, second: str, budget: Budget) -> Outcome:
         return _compare_groups(*groups, first, second, budget)
     (a, a_unit), (b, b_unit) = (without_unit(right_side(parts[0])) for _, parts in groups)
     if (a, b) != (first, second):
-        in_two_units = a_unit and b_unit and a_unit != b_unit  # 2 hours and 120 minutes, 3 cm and 3 m: not compared
+        # 2 hours and 120 minutes, 3 cm and 3 m, degrees and radians: not compared
+        in_two_units = (a_unit and b_unit and a_unit != b_unit) or any(
+            unit == "degree" and not other and "\\pi" in value
+            for unit, other, value in ((a_unit, b_unit, b), (b_unit, a_unit, a))
+        )
         return _compare(a, b, budget) if a and b and not in_two_units else "unchecked"
     if has_words(first) or has_words(second) or _UNREAD.search(first) or _UNREAD.search(second):
         return "unchecked"  # "none of these": only the same words are known to be the same
-    return WORKER.compare(first, second, budget)
+    if _is_equation(first) != _is_equation(second):
+        return "unchecked"  # x + y = 3 and 3, or 2x - y + 1 = 0 and the right side of y = 2x + 1
+    return _asked(first, second, budget)
 
 
-# What math-verify reads wrongly or skips: a time of day, accents, digits in another base.
-_UNREAD = re.compile(r":|\\(?:overline|bar|hat|vec|widehat|widetilde|tilde|overrightarrow|dot)(?![A-Za-z])|\d\s*_")
+def _asked(first: str, second: str, budget: Budget) -> Outcome:
+    """What math-verify says; its "different" is not believed where the notation has several readings."""
+    outcome = WORKER.compare(first, second, budget)
+    doubted = outcome == "different" and any(_DOUBTED.search(text) for text in (first, second))
+    return "unchecked" if doubted else outcome
+
+
+# What math-verify reads wrongly or skips: a time of day, accents, digits in another base, residues, minutes of arc,
+# three dots, values of a function, and 3/4\pi, which may have \pi above the line or below.
+_UNREAD = re.compile(
+    r":|\\(?:overline|bar|hat|vec|widehat|widetilde|tilde|overrightarrow|dot|dots|ldots|cdots|circ|emptyset|equiv|p?mod|bmod)"
+    r"(?![A-Za-z])|\d[A-F\d]*\s*_|(?<![A-Za-z\\])[A-Za-z]\(\s*\d|\d\s*/\s*\d+\s*(?:\\[a-z]|[A-Za-z(])"
+)
+
+# Logarithms without a base, angles without a unit, double factorials, sets by a property, a lone letter (an option?).
+_DOUBTED = re.compile(
+    r"\\log(?![A-Za-z])(?!\s*_)|\\(?:sin|cos|tan|cot|sec|csc)\s*[({]?\s*\d|!!|\\mathbb|\\mid|:|^\s*[A-Ha-df-h]\s*$"
+)
+
+
+def _is_equation(text: str) -> bool:
+    return bool(re.search(r"(?<![<>!:])=", text))
 
 
 def _quick(first: str, second: str) -> Outcome | None:
@@ -99,6 +125,9 @@ def _quick(first: str, second: str) -> Outcome | None:
     if re.sub(r"\s", "", first) == re.sub(r"\s", "", second) or (has_words(first) and first.lower() == second.lower()):
         return "equal"
     a, b = rational(first), rational(second)
+    infinite = [re.fullmatch(r"-?\s*\\infty", text) for text in (first, second)]
+    if all(infinite) or (any(infinite) and (a or b)):
+        return "different"  # two infinities of one sign are the same text
     if a is None or b is None:
         return None
     (value, is_percent), (other, other_percent) = a, b
@@ -132,11 +161,22 @@ def _compare_groups(first: Group, second: Group, a: str, b: str, budget: Budget)
         if len(parts) != len(others):
             return "different"
         return _all_of([_compare(x, y, budget) for x, y in zip(parts, others, strict=True)])
+    if any(_decimal_comma(x, y) for x, y in ((a, b), (b, a))):
+        return "unchecked"
     if {kind, other} <= {"set", "scalar"} and not (is_range(a) or is_range(b)):
         return _compare_sets(parts, others, budget)
     if "scalar" in (kind, other) and not (has_words(a) or has_words(b)):  # a union of intervals, an inequality
-        return WORKER.compare(a, b, budget)
+        outcome = _asked(a, b, budget)
+        # "x < 1 or x > 2" is read as a list of two, which is not known to be another set
+        return outcome if outcome == "equal" or "set" not in (kind, other) else "unchecked"
     return "different" if {kind, other} <= {"tuple", "[]", "[)", "(]"} else "unchecked"
+
+
+def _decimal_comma(listed: str, number: str) -> bool:
+    """Whether a list of two numbers is, as one number with a decimal comma or a spaced digit group, the other one."""
+    joined = re.fullmatch(r"(-?\d+),\s?(\d+)", listed)
+    value = rational(number)
+    return bool(joined and value) and value[0] in (Fraction(f"{joined[1]}.{joined[2]}"), int(joined[1] + joined[2]))
 
 
 def _compare_sets(parts: Sequence[str], others: Sequence[str], budget: Budget) -> Outcome:

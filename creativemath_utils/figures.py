@@ -8,8 +8,10 @@ and what differs in colour also differs in line style or in a number, so grey pr
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
+from fractions import Fraction
 from functools import cache, wraps
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from creativemath_utils.metrics import rounded
 from creativemath_utils.store import write_atomic
 
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#595959"
@@ -63,6 +66,31 @@ def plain(text: object) -> str:
     return "".join(char if _is_drawable(char) else rf"\u{ord(char):04x}" for char in line)
 
 
+def wrapped(text: object, width: int = 28) -> str:
+    """Text as a figure can show it, on as few lines of at most `width` signs as will do, and these about as long."""
+    line = plain(text)
+    lines = textwrap.wrap(line, width)
+    narrower = (textwrap.wrap(line, signs) for signs in range(1, width))
+    return "\n".join(next((found for found in narrower if len(found) == len(lines)), lines))
+
+
+def caption(figure: Figure, text: str) -> None:
+    """Write a text below a figure, on lines that are no longer than the figure is wide."""
+    signs = int(13 * figure.get_figwidth())
+    figure.supxlabel("\n".join(wrapped(part, signs) for part in text.split("\n")), fontsize=8, color=GREY)
+
+
+def whole_percent(ratio: float) -> str:
+    """A ratio 0..1 as a figure prints it, rounded half up from the exact value: 4 of 13 is '31%'."""
+    return f"{rounded(100 * Fraction(float(ratio)).limit_denominator(10**6), 0)}%"
+
+
+def in_order(names: Iterable[str], labels: Mapping[str, str]) -> list[str]:
+    """Names as `labels` has them, each once, then those without a label in their own order."""
+    found = dict.fromkeys(names)
+    return [*(name for name in labels if name in found), *(name for name in found if name not in labels)]
+
+
 def styled(draw: Callable) -> Callable:
     """Let a function draw under the kit's own settings."""
 
@@ -80,10 +108,11 @@ def category_by_competition(counts: pd.DataFrame) -> Axes:
 
     `counts` as from `metrics.figure_1_counts`. A cell that is missing is blank; a table without cells gives a message.
     """
-    axes = Figure(figsize=(7.2, 3.9), layout="constrained").add_subplot()
+    width = 7.2 + 0.6 * max(0, counts.shape[1] - 9)
+    axes = Figure(figsize=(width, 3.9), layout="constrained").add_subplot()
     numbers = counts.apply(pd.to_numeric).astype(float)
     if numbers.count().sum() == 0:
-        return _message(axes, "no problems to show")
+        return message(axes, "no problems to show")
     annotations = numbers.map(lambda count: "" if np.isnan(count) else f"{count:.0f}")
     sns.heatmap(
         numbers,
@@ -104,7 +133,10 @@ def category_by_competition(counts: pd.DataFrame) -> Axes:
     colour_bar.outline.set_visible(False)
     colour_bar.locator = MaxNLocator(5, integer=True)
     colour_bar.update_ticks()
-    axes.set_xticks(np.arange(numbers.shape[1]) + 0.5, [plain(name) for name in numbers.columns], rotation=0)
+    names = [plain(name) for name in numbers.columns]
+    wide = max(map(len, names)) * 0.08 > (width - 2.2) / len(names)  # inches, of a name and of a column
+    slanted = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if wide else {"rotation": 0}
+    axes.set_xticks(np.arange(len(names)) + 0.5, names, **slanted)
     axes.set_yticks(np.arange(numbers.shape[0]) + 0.5, [plain(name) for name in numbers.index], rotation=0)
     axes.set(xlabel="Competition", ylabel="Math Category")
     axes.tick_params(length=0)
@@ -117,12 +149,13 @@ def solutions_per_problem(counts: pd.DataFrame) -> Figure:
 
     `counts` as from `metrics.figure_2_counts`: a row a competition, columns n1, n2, ...
     """
-    figure = Figure(figsize=(8.4, 4.2), layout="constrained")
+    columns = max(1, min(4, len(counts)))
+    rows = -(-len(counts) // columns)
+    figure = Figure(figsize=(8.4, max(4.2, 2.1 * rows)), layout="constrained")
     if counts.empty:
-        _message(figure.add_subplot(), "no problems to show")
+        message(figure.add_subplot(), "no problems to show")
         return figure
-    columns = min(4, len(counts))
-    grid = figure.subplots(-(-len(counts) // columns), columns, squeeze=False, sharex=True)
+    grid = figure.subplots(rows, columns, squeeze=False, sharex=True)
     solutions = [int(str(name).removeprefix("n")) for name in counts.columns]
     for axes, (competition, row) in zip(grid.flat, counts.iterrows(), strict=False):
         axes.set_title(plain(competition), fontsize=10)
@@ -142,9 +175,9 @@ def solutions_per_problem(counts: pd.DataFrame) -> Figure:
     return figure
 
 
-def _message(axes: Axes, message: str) -> Axes:
+def message(axes: Axes, text: str) -> Axes:
     """Axes that hold a message alone."""
-    axes.text(0.5, 0.5, message, ha="center", va="center", transform=axes.transAxes, color=GREY)
+    axes.text(0.5, 0.5, text, ha="center", va="center", transform=axes.transAxes, color=GREY)
     axes.set_axis_off()
     return axes
 

@@ -13,7 +13,7 @@ from creativemath_utils.markdown import pipe_table, plain_markdown
 from creativemath_utils.metrics import RATIOS, percent
 from creativemath_utils.records import Label, Problem, Recheck, Response, Solution, Vote
 from creativemath_utils.reliability import judges_against_labels, judges_among_themselves, panel_against_labels
-from creativemath_utils.sensitivity import own_family, panel_variants, rule_differences
+from creativemath_utils.sensitivity import own_family, panel_variants, rule_differences, unparsed_reasons
 from creativemath_utils.stability import flips
 from creativemath_utils.store import write_atomic
 from creativemath_utils.table_formats import RunInfo
@@ -36,6 +36,18 @@ HEADER = (
     "recall",
     "kappa",
 )
+
+ABOUT_REASONS = {  # those of `sensitivity.REASONS`
+    "failed": "the call failed for good",
+    "not kept": "the reply is not in the ledger any more",
+    "blocked": "the endpoint's filter withheld it",
+    "refused": "the model's endpoint marks it as a refusal",
+    "truncated": "it was cut off before its end",
+    "empty": "nothing is there, or reasoning alone",
+    "refusal": "it says that it will not judge",
+    "contradiction": "it says both",
+    "no verdict": "it says neither",
+}
 
 
 @dataclass(frozen=True)
@@ -67,6 +79,7 @@ def write_judges_report(record: PanelRecord, outcomes: pd.DataFrame, folder: Pat
         *_under_other_rules(record, shown),
         *_asked_again(record, shown),
         *_own_family(record, shown),
+        *_without_a_verdict(record, shown),
         *_as_the_release_reads(record, shown),
     ]
     path = Path(folder) / "judges.md"
@@ -160,6 +173,31 @@ def _own_family(record: PanelRecord, shown: Mapping[str, str]) -> list[str]:
         "Share of YES in percent (votes): a judge on solutions by models of its own family and on the others, beside "
         "the other judges' votes on the same solutions. Solutions differ in quality, so compare along a row first.",
         pipe_table(rows, ["Judge", "Stage", "Solutions by", "This judge says YES", "The others say YES"]),
+    ]
+
+
+def _without_a_verdict(record: PanelRecord, shown: Mapping[str, str]) -> list[str]:
+    table = unparsed_reasons(record.votes, record.reply_of)
+    found = table[table["unparsed"] > 0]
+    if found.empty:
+        return ["## Replies without a verdict", "Every reply of this run holds one."]
+    reasons = list(table.columns[4:])
+    rows = [
+        [
+            shown.get(r["judge"], r["judge"]),
+            r["stage"],
+            r["votes"],
+            r["unparsed"],
+            *(r[reason] or "" for reason in reasons),
+        ]
+        for r in _rows(found)
+    ]
+    return [
+        "## Replies without a verdict",
+        "A reply that takes no clear side is neither YES nor NO, and may leave its sample undecided. Why, in replies: "
+        + "; ".join(f"*{reason}*: {ABOUT_REASONS[reason]}" for reason in reasons)
+        + ". Judges and stages that are not here had a verdict in every reply.",
+        pipe_table(rows, ["Judge", "Stage", "Votes", "Without a verdict", *reasons]),
     ]
 
 

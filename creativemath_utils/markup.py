@@ -16,7 +16,9 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
-BOX_MARK = "\ue000"  # stands before a boxed word; a private-use character, so no reply holds it by chance
+# Private-use characters, so that no reply holds them by chance.
+BOX_MARK = "\ue000"  # stands before a boxed word
+SET_OFF_MARK = "\ue001"  # stands before a verdict that is alone in code or in a block quotation
 
 _PLAIN_MARKS = str.maketrans(
     {"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "「": '"', "」": '"', "‘": "'", "’": "'", "。": ". "}
@@ -31,21 +33,30 @@ def plain_characters(text: str) -> str:
 
 _YES_NO = r"(?:YES|NO|Yes|No|yes|no)"
 _FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+# A model that runs on writes the next turns, too: another question, and another answer.
+_NEXT_TURN = re.compile(
+    r"^[ \t]*[#*]*[ \t]*(?:User|Human|Instruction)[ \t*]*:|^Given the following mathematical problem:"
+    r"|(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*user\b"
+    r"|<\|user\|>|\[INST\]",
+    re.MULTILINE,
+)
 _BLOCK_QUOTE = re.compile(r"^[ \t]*>(?!=).*$", re.MULTILINE)
 _ANSWER_TAG = re.compile(
-    r"<(answer|final_answer|verdict|output|decision|result|judge?ment)>(.*?)</\1>", re.IGNORECASE | re.DOTALL
+    r"[<\[](answer|final_answer|verdict|output|decision|result|judge?ment)[>\]](.{0,1500}?)[<\[]/\1[>\]]",
+    re.IGNORECASE | re.DOTALL,
 )
 _TAG = re.compile(r"</?(?:b|strong|i|em|u|br|p|span|div|h\d)\b[^<>]*>|<\|[^<>|]*\|>|</s>|<e\w+>", re.IGNORECASE)
 _STRUCK_OUT = re.compile(r"~~.*?~~|<(s|del|strike)>.*?</\1>", re.IGNORECASE)
-_LATEX_TEXT = re.compile(
-    r"\\(?:text|textbf|textrm|textit|textsf|texttt|mathrm|mathbf|mathsf|mathtt|emph|mbox|underline)\s*\{([^{}]*)\}"
-)
+_TEXT_COMMAND = r"\\(?:text|textbf|textrm|textit|textsf|texttt|mathrm|mathbf|mathsf|mathtt|emph|mbox|underline)"
+_LATEX_TEXT = re.compile(rf"{_TEXT_COMMAND}\s*\{{([^{{}}]*)\}}")
+# $\text{NO}$ is a word dressed as a formula; $NO$ is a segment.
+_ONLY_TEXT = re.compile(rf"(?:\$\$?|\\[(\[])\s*({_TEXT_COMMAND}\s*\{{[^{{}}$]*\}}\}}?)[\s.]*(?:\$\$?|\\[)\]])")
 _BOX = re.compile(r"\$*(?:\\[(\[]\s*)?\\(?:boxed|fbox|framebox)\s*\{([^{}]*)\}(?:\s*\\[)\]])?\$*")
 _QUOTED = re.compile(r'"([^"]{1,1500})"|``(.{1,1500}?)\'\'|`([^`\n]{1,300})`', re.DOTALL)
 _VERDICT_KEY = re.compile(
-    r"(?:final_|my_)?(?:verdict|answer|output|decision|judge?ment|result|conclusion)|(?:is_)?(?:novel|correct)|"
-    r"novelty|correctness"
+    r"(?:final_|my_)?(?:verdict|answer|output|decision|judge?ment|result|response|conclusion|evaluation|assessment)|final"
 )
+_PROPERTY_KEY = re.compile(r"(?:is_)?(?:novel|correct)|novelty|correctness")
 # The instruction repeated, or both words offered as a choice: the reply quotes the question.
 _ECHO = re.compile(
     r"(?:YES|yes|Yes)[\"'`*]*,?\s+(?:if|when|only\s+if)\b(?:(?!\n\s*\n)[^?!]){0,400}?\b(?:otherwise|else)\b"
@@ -68,16 +79,22 @@ def plain_lines(text: str) -> str:
     A boxed word has BOX_MARK before it. The text is expected without reasoning, in plain characters.
     """
     text = _json_as_lines(text)
+    if (said := re.search(rf"\b{_YES_NO}\b", text)) and (turn := _NEXT_TURN.search(text, said.end())):
+        text = text[: turn.start()]
     if re.fullmatch(r"\s*(```|~~~)[^\n]*\n(?:(?!\1).)*\1\s*", text, re.DOTALL):
         text = "\n".join(text.strip().splitlines()[1:-1])  # the whole reply in one fence is no citation
-    text = _BLOCK_QUOTE.sub("", _FENCE.sub("\n", text))
+    if all(_BLOCK_QUOTE.match(line) for line in text.split("\n") if line.strip()):
+        text = re.sub(r"^[ \t]*>", "", text, flags=re.MULTILINE)  # nor is a reply that is one block quotation
+    text = _BLOCK_QUOTE.sub(_set_off, _FENCE.sub(_set_off, text))
     text = _ANSWER_TAG.sub(lambda tag: f"\nVerdict: {tag[2].strip()}\n", text)
     text = _TAG.sub("", _STRUCK_OUT.sub("", text))
+    text = re.sub(r"\\(?:large|Large|huge|Huge|bf|bfseries|displaystyle)(?![A-Za-z])", "", text)
+    text = _ONLY_TEXT.sub(r"\1", text)
     for _ in range(3):  # \boxed{\textbf{\text{NO}}}: from the inside out
         text = _LATEX_TEXT.sub(r"\1", text)
     text = _BOX.sub(rf" {BOX_MARK}\1 ", text)
     text = re.sub(r"\\(?:quad|qquad|[,;:! ])|~", " ", text)
-    text = re.sub(rf"(?:\*\*|__)\s*({_YES_NO}[.!]?)\s*(?:\*\*|__)", lambda m: m[1].upper(), text)  # in bold: meant
+    text = re.sub(rf"(?:\*\*|__)({_YES_NO}[.!]?)(?:\*\*|__)", lambda m: m[1].upper(), text)  # in bold: meant
     text = re.sub(r"\*+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)", "", text)
     text = re.sub(rf"'({_YES_NO}[.!]?)'", r'"\1"', text)
     text = _CHOICE.sub(" … ", _ECHO.sub(" … ", text))
@@ -85,6 +102,30 @@ def plain_lines(text: str) -> str:
     if len(whole) > 1 and whole[0] == whole[-1] == '"' and '"' not in whole[1:-1]:
         text = whole[1:-1]  # the whole reply in quotation marks is no citation
     return _QUOTED.sub(_cited, text)
+
+
+def _set_off(block: re.Match[str]) -> str:
+    """Code and block quotations go; but not a lone verdict that nobody else is said to have given.
+
+    It is at the head of the reply (code alone), behind a label or a finished sentence that end it, or behind a label.
+    """
+    word = re.fullmatch(
+        rf"\s*(?:>\s*)?(?:\**(?:output|answer|verdict)\W+)?\W*({_YES_NO})\W*",
+        block[2] if block.re is _FENCE else block[0],
+        re.IGNORECASE,
+    )
+    if not word:
+        return "\n"
+    before = block.string[max(0, block.start() - 300) : block.start()].rstrip()
+    after = block.string[block.end() : block.end() + 300].strip()
+    introduced = re.search(
+        r"^(?!.*(?:candidate|solution|reference|student|author|program))"
+        r".*\b(?:output|answer|verdict|decision|judge?ment|conclusion)\W*\Z",
+        before,
+        re.IGNORECASE | re.MULTILINE,
+    )
+    lone = introduced or (not after and before.endswith((".", "!"))) or (not before and block.re is _FENCE)
+    return f"\n{SET_OFF_MARK}{word[1].upper()}\n" if lone else "\n"
 
 
 def _cited(quotation: re.Match[str]) -> str:
@@ -105,15 +146,27 @@ def _json_as_lines(text: str) -> str:
             continue
         # A fence around it belongs to the object.
         before = re.sub(r"(```|~~~)\w*\s*$", "", text[at : brace.start()])
-        out += [before, "\n", *(f"Verdict: {verdict}\n" for verdict in _verdict_fields(value))]
+        out += [before, "\n", *(f"{line}\n" for line in _verdict_fields(value))]
         at = end + len(re.match(r"\s*(?:```|~~~)?", text[end:])[0]) if before != text[at : brace.start()] else end
     return "".join([*out, text[at:]])
 
 
 def _verdict_fields(value: Any) -> Iterator[str]:
-    """Texts under the keys that hold a verdict, at any depth."""
-    for key, inner in value.items() if isinstance(value, dict) else ():
-        if isinstance(inner, str) and _VERDICT_KEY.fullmatch(re.sub(r"[\s-]+", "_", key.strip().lower())):
-            yield inner
-        elif isinstance(inner, dict):
-            yield from _verdict_fields(inner)
+    """A line `Verdict: NO` for each verdict of an object, `Novel: NO` where the key names a property.
+
+    An object inside is read where its key is one for verdicts and there is none beside it: `{"evaluation": {"verdict":
+    "NO"}}`; that of `{"candidate": {"answer": "NO"}}` is somebody else's.
+    """
+    inner = []
+    found = False
+    for key, field in value.items() if isinstance(value, dict) else ():
+        name = re.sub(r"[\s-]+", "_", key.strip().lower())
+        label = "Verdict" if _VERDICT_KEY.fullmatch(name) else "Novel" if _PROPERTY_KEY.fullmatch(name) else None
+        if label and isinstance(field, str | bool):
+            found = True
+            yield f"{label}: {field if isinstance(field, str) else 'YES' if field else 'NO'}"
+        elif label and isinstance(field, dict):
+            inner.append(field)
+    if not found:
+        for field in inner:
+            yield from _verdict_fields(field)

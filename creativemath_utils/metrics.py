@@ -22,7 +22,15 @@ from typing import Any
 import pandas as pd
 
 from creativemath_utils.judge import Decide, judgeable, majority, unanimous
-from creativemath_utils.records import CATEGORIES, COMPETITIONS, STATUSES, KitError, Problem, Solution, Vote
+from creativemath_utils.records import (
+    CATEGORIES,
+    STATUSES,
+    KitError,
+    Problem,
+    Solution,
+    Vote,
+    competition_order,
+)
 
 DECISIONS = ("correct", "novel", "novel_unknown")
 COUNTS = ("samples", *DECISIONS, "undecided")
@@ -207,20 +215,25 @@ def competition_label(competition: str) -> str:
 
 
 def figure_1_counts(problems: Sequence[Problem]) -> pd.DataFrame:
-    """Problems by category (rows) and competition (columns, all eight). Where one has none, a row `unknown`."""
+    """Problems by category (rows) and competition (columns). Where one has no category, a row `unknown`.
+
+    The columns are all eight of the paper, then others: see `records.competition_order`.
+    """
     categories = [problem.category or "unknown" for problem in problems]
     rows = [*CATEGORIES, *(["unknown"] if "unknown" in categories else [])]
-    counts = pd.DataFrame(0, index=rows, columns=[competition_label(c) for c in COMPETITIONS])
+    columns = [competition_label(name) for name in competition_order(problem.competition for problem in problems)]
+    counts = pd.DataFrame(0, index=rows, columns=columns)
     for category, problem in zip(categories, problems, strict=True):
         counts.loc[category, competition_label(problem.competition)] += 1
     return counts.rename_axis("category")
 
 
 def figure_2_counts(problems: Sequence[Problem]) -> pd.DataFrame:
-    """Problems by competition (rows, all eight) and number of human solutions (columns n1, n2, ...)."""
+    """Problems by competition (rows: all eight, then others) and number of human solutions (columns n1, n2, ...)."""
     most = max((problem.n for problem in problems), default=1)
     columns = [f"n{n}" for n in range(1, most + 1)]
-    counts = pd.DataFrame(0, index=[competition_label(c) for c in COMPETITIONS], columns=columns)
+    rows = [competition_label(name) for name in competition_order(problem.competition for problem in problems)]
+    counts = pd.DataFrame(0, index=rows, columns=columns)
     for problem in problems:
         counts.loc[competition_label(problem.competition), f"n{problem.n}"] += 1
     return counts.rename_axis("competition")

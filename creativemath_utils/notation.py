@@ -35,8 +35,23 @@ _UNWRAP = re.compile(
 )
 _SIGNS = str.maketrans({
     "−": "-", "–": "-", "π": r"\pi ", "×": r"\times ", "·": r"\cdot ", "√": r"\sqrt ", "°": r"^\circ ",
-    "≈": r"\approx ", "∞": r"\infty ", "≤": r"\le ", "≥": r"\ge ", "∪": r"\cup ", "％": "%",
+    "≈": r"\approx ", "∞": r"\infty ", "≤": r"\le ", "≥": r"\ge ", "∪": r"\cup ", "％": "%", "±": r"\pm ",
+    "∅": r"\emptyset ", "²": "^2", "³": "^3", "€": "", "£": "", "¥": "",
+    "½": r"\frac{1}{2}", "⅓": r"\frac{1}{3}", "⅔": r"\frac{2}{3}", "¼": r"\frac{1}{4}", "¾": r"\frac{3}{4}",
+    "⅕": r"\frac{1}{5}", "⅖": r"\frac{2}{5}", "⅗": r"\frac{3}{5}", "⅘": r"\frac{4}{5}", "⅙": r"\frac{1}{6}",
+    "⅚": r"\frac{5}{6}", "⅛": r"\frac{1}{8}", "⅜": r"\frac{3}{8}", "⅝": r"\frac{5}{8}", "⅞": r"\frac{7}{8}",
 })  # fmt: skip
+# One spelling for what TeX and people spell in several ways.
+_SPELLINGS = [
+    (re.compile(r"\\[dtc]frac(?![A-Za-z])"), r"\\frac"),
+    (re.compile(r"\\[dt]binom(?![A-Za-z])"), r"\\binom"),
+    (re.compile(r"\\binom\s*(\d)\s*(\d)(?!\d)"), r"\\binom{\1}{\2}"),
+    (re.compile(r"\{([^{}]*)\\choose(?![A-Za-z])([^{}]*)\}"), r"\\binom{\1}{\2}"),
+    (re.compile(r"\\sqrt\s*\(([^()]*)\)"), r"\\sqrt{\1}"),
+    (re.compile(r"\\varnothing(?![A-Za-z])|^\s*\\\{\s*\\\}\s*$"), r"\\emptyset"),
+    (re.compile(r"\\p?mod\s*(?:\{\s*(\w+)\s*\}|(\w))"), r"\\pmod{\1\2}"),
+    (re.compile(r"^\s*\+\s*(?=\\infty)"), ""),
+]
 
 
 def plain(text: str) -> str:
@@ -48,7 +63,9 @@ def plain(text: str) -> str:
         r"\\\$|(?<!\\)\$|\\[()\[\]]|\\(?:displaystyle|textstyle|left|right|[Bb]igg?[lr]?)(?![A-Za-z])", " ", text
     )
     text = re.sub(r"\{,\}|\\,(?=\d{3}(?!\d))", ",", text)
-    text = re.sub(r"\\[dtc]frac(?![A-Za-z])", r"\\frac", _SPACING.sub(" ", text))
+    text = _SPACING.sub(" ", text)
+    for pattern, spelling in _SPELLINGS:
+        text = pattern.sub(spelling, text)
     if re.search(r"\\(?:sin|cos|tan|cot|sec|csc)", text):  # degrees are a unit only where they are not an argument
         text = re.sub(r"(\d+(?:\.\d+)?)\s*\^\s*\{?\s*\\circ\s*\}?", r"(\\frac{\1\\pi}{180})", text)
     for _ in range(3):
@@ -65,16 +82,22 @@ _LEADS_TO = r"(?:\\(?:implies|Rightarrow|rightarrow|to)|=+>|→)"
 def split_letter(text: str) -> Answer:
     """The option letter before or behind a value, or alone."""
     text = re.sub(r"^\s*[A-Za-z]\s*=\s*(?=\(\s*[A-E]\s*\)\s*\S)", "", text)  # x = (B) 41
+    text = re.sub(r"^(?:the\s+)?(?:option|choice)\s+(?=\(?[A-E]\b)", "", text, flags=re.IGNORECASE)
+    # A small letter is an option in brackets alone, and before a number: (c), (c) 12.
+    text = re.sub(r"^\(([a-e])\)(?=$|\s*(?:-?\d|\\frac|\\sqrt))", lambda label: label[0].upper(), text)
     alone = re.fullmatch(r"\(?\s*\{?([A-E])\}?\s*[).:]?", text)
     if alone:
         return Answer(alone[1], "")
-    before = re.match(r"(?:\(\s*([A-E])\s*\)|([A-E])\s*[):.]|([A-E])\s+(?=[-\d]|\\frac|\\sqrt))[\s:=]*", text)
+    before = re.match(
+        r"(?:\(\s*([A-E])\s*\)|([A-E])\s*[):.]|([A-E])\s+(?=[-\d]|\\frac|\\sqrt))(?!\s*(?:[,;]|and\b|or\b))[\s:=]*",
+        text,
+    )
     if before:
         return Answer(before[1] or before[2] or before[3], text[before.end() :].strip())
     behind = re.search(
         rf"(?<=[\d\s}})%])\s*(?:{_LEADS_TO}\s*)?(?:\(\s*([A-E])\s*\)|([A-E])\))$|{_LEADS_TO}\s*([A-E])$", text
     )
-    if behind:
+    if behind and not re.search(r"(?:[,;]|\band|\bor)\s*$", text[: behind.start()]):  # "(A), (C)" is a list
         return Answer(behind[1] or behind[2] or behind[3], text[: behind.start()].strip())
     return Answer("", text)
 
@@ -137,7 +160,9 @@ def right_side(text: str) -> str:
     sides = left.split("=")
     is_name = re.fullmatch(rf"\s*(?:\\angle\s*|\[|\|)?{name}[\]|]?\s*", sides[0])
     is_sum = not re.search(r"[A-Za-z]", re.sub(r"\\[a-zA-Z]+", "", sides[-1]))
-    if re.fullmatch(r"\s*[A-Za-z]?\s*", right):  # a = b says how two things are related
+    if re.fullmatch(r"\s*[A-Za-z]?\s*", right):  # a = b says how two things are related, 5 = x what x is
+        return left.strip() if rational(left) else text
+    if is_sum and re.search(r"(?<![A-Za-z\\])[A-Za-z](?![A-Za-z])", without_unit(right)[0]):  # 12 = 3x
         return text
     return right.strip() if (is_name or is_sum or has_words(left)) else text
 
@@ -177,7 +202,7 @@ _FUNCTIONS = frozenset(["sin", "cos", "tan", "cot", "sec", "csc", "log", "exp", 
 def has_words(text: str) -> bool:
     """Whether there is a word of prose in the text: three letters in a row that are no command and no function."""
     text = re.sub(r"\\[A-Za-z]+", " ", text)
-    if re.search(r"(?<![A-Za-z])(?:is|if|to|of|at|no|by|on)(?![A-Za-z])", text):
+    if re.search(r"(?<![A-Za-z])(?:[Ii]s|[Ii]f|[Tt]o|of|[Aa]t|[Nn]o|[Bb]y|[Oo]n)(?![A-Za-z])", text):
         return True
     return any(word not in _FUNCTIONS for word in re.findall(r"[A-Za-z]{3,}", text))
 
@@ -186,7 +211,9 @@ def elements(text: str) -> Group:
     r"""("set", "tuple", "[)" and the like, or "scalar"; the elements). A bare list "1, 2" is a set, \pm 2 as well."""
     inner = re.fullmatch(r"\\\{\s*(.*?)\s*\\\}", text) or re.fullmatch(r"\{\s*([^{}]*)\s*\}", text)
     if inner and not re.search(r"\\mid|\||:|\\ldots|\\dots", inner[1]):
-        return ("scalar", [inner[1]]) if is_range(inner[1]) else ("set", _split_top(inner[1]))
+        if "\\emptyset" in inner[1]:  # the set of the empty set is not the empty set
+            return "scalar", [text]
+        return ("scalar", [inner[1]]) if is_range(inner[1]) else ("set", _members(inner[1]))
     if re.fullmatch(r"[(\[].*[)\]]", text) and _closes_at_end(text):
         parts = _split_top(text[1:-1])
         if len(parts) > 1:
@@ -196,9 +223,22 @@ def elements(text: str) -> Group:
         names = [re.match(r"\s*([A-Za-z])\s*=", part) for part in parts]
         if all(names) and len({name[1] for name in names}) == len(parts):  # x = 1, y = 2: one answer in several parts
             return "named", sorted(re.sub(r"\s", "", part) for part in parts)
-        return "set", parts
-    plus_minus = re.fullmatch(r"\\pm\s*(.+)", text) or re.fullmatch(r"[A-Za-z]\s*=\s*\\pm\s*(.+)", text)
-    return ("set", [plus_minus[1], f"-{plus_minus[1]}"]) if plus_minus else ("scalar", [text])
+        return "set", _members(text)
+    both = _both_signs(text)
+    return ("set", both) if len(both) > 1 else ("scalar", both)
+
+
+def _members(text: str) -> list[str]:
+    return [member for part in _split_top(text) for member in _both_signs(part)]
+
+
+def _both_signs(text: str) -> list[str]:
+    r"""1 \pm \sqrt2 as 1 + \sqrt2 and 1 - \sqrt2, anywhere in a formula; what has none such, or several, as it is."""
+    sign = re.fullmatch(r"(?:[A-Za-z]\s*=)?\s*(.*?)\\pm(?![A-Za-z])\s*(.+)", text)
+    if not sign or re.search(r"\\pm(?![A-Za-z])|\\mp", sign[2]):
+        return [text]
+    first, second = sign.groups()
+    return [f"{first}+{second}" if first else second, f"{first}-{second}"]
 
 
 def _closes_at_end(text: str) -> bool:

@@ -16,8 +16,9 @@ from tabulate import tabulate
 
 from creativemath_utils.agreement import common_novel_samples
 from creativemath_utils.backends import open_backend
+from creativemath_utils.categories import categorize
 from creativemath_utils.curate import load_corpus, run_samples, select_problems
-from creativemath_utils.generate import generation_request, solution_from
+from creativemath_utils.generate import generation_request, mark_answers, solution_from
 from creativemath_utils.judge import judge_pairs, judge_solutions
 from creativemath_utils.ledger import Ledgers
 from creativemath_utils.metrics import collect_outcomes
@@ -34,17 +35,23 @@ HEADER = ("stage", "model", "calls", "answered", "input tokens", "output tokens,
 
 @dataclass
 class Rehearsal:
-    """Stands in for the engine: `calls` are the requests by (stage, model) and key, `answered` keys in the ledger."""
+    """Stands in for the engine: `calls` are the requests by (stage, model) and key, `answered` keys in the ledger.
+
+    Equal requests are asked once in a run, and so counted once, where they are first made.
+    """
 
     ledgers: Ledgers
     calls: dict[tuple[str, str], dict[str, Request]] = field(default_factory=lambda: defaultdict(dict))
     answered: set[str] = field(default_factory=set)
     _stage: str | None = None
+    _seen: set[str] = field(default_factory=set)
 
     def recorded(self, request: Request, stage: str) -> Response | None:
         """Count a call. Returns its answer if the ledger holds it."""
-        stage = stage if stage == "generate" else f"judge: {stage}"
-        self.calls[stage, request.model][request.key] = request
+        stage = stage if stage in ("generate", "categories", "commentary") else f"judge: {stage}"
+        if request.key not in self._seen:
+            self._seen.add(request.key)
+            self.calls[stage, request.model][request.key] = request
         found = self.ledgers.find(request.key, request.ledger)
         if found is not None:
             self.answered.add(request.key)
@@ -73,10 +80,10 @@ def plan_text(profile: Profile) -> str:
     """
     missing = missing_things(profile)
     try:
-        problems, _ = load_corpus(profile)
+        problems, _ = load_corpus(profile, download=False)
     except KitError as error:
         raise KitError("; ".join([str(error), *missing])) from None
-    problems = select_problems(problems, profile.select)
+    problems = select_problems(problems, profile.select, profile.path)
     samples = run_samples(problems, profile)
     everything = rehearse(profile.model_copy(update={"early_stop": False}), problems, samples)
     lines = [
@@ -114,11 +121,21 @@ def rehearse(profile: Profile, problems: Sequence[Problem], samples: Sequence[Sa
     """Go through the stages without asking anything. Every call that the run could make is counted."""
     rehearsal, edits = Rehearsal(Ledgers(profile.paths.responses, profile.recording_path)), read_edits()
     try:
-        solutions = []
-        for name in profile.generators:
-            for sample in samples:
-                answer = rehearsal.recorded(generation_request(sample, name, profile), "generate")
-                solutions.append(solution_from(sample, name, answer, edits) if answer else _stand_in(sample, name))
+        with rehearsal.named("categories"):
+            categorize(problems, profile, rehearsal.complete)
+        asked = [(name, sample) for name in profile.generators for sample in samples]
+        requests = [generation_request(sample, name, profile) for name, sample in asked]
+        answers = [rehearsal.recorded(request, "generate") for request in requests]
+        with rehearsal.named("commentary"):
+            written = [
+                answer or Response.answer(request, _stand_in(sample, name).text)
+                for answer, request, (name, sample) in zip(answers, requests, asked, strict=True)
+            ]
+            markings = mark_answers(asked, written, profile, rehearsal.complete, edits)
+        solutions = [
+            solution_from(sample, name, answer, edits, markings.get(answer.key)) if answer else _stand_in(sample, name)
+            for answer, (name, sample) in zip(answers, asked, strict=True)
+        ]
         votes = judge_solutions(samples, solutions, profile.judges, profile, rehearsal.complete)
         outcomes = collect_outcomes(problems, solutions, votes, profile.judges, profile.judge_truncated)
         common = common_novel_samples(outcomes, profile.compared)
@@ -136,8 +153,14 @@ def rehearse(profile: Profile, problems: Sequence[Problem], samples: Sequence[Sa
 def missing_things(profile: Profile) -> list[str]:
     """Everything that stands in the way of the first call, of all models at once."""
     account = Spending(profile.max_cost_usd, profile.max_calls)
-    models = [profile.model(name) for name in dict.fromkeys((*profile.generators, *profile.judges))]
+    models = [profile.model(name) for name in _asked(profile)]
     return [f"{m.name}: {line}" for m in models for line in (*open_backend(m).missing(), *account.missing(m))]
+
+
+def _asked(profile: Profile) -> list[str]:
+    """The names of all models that the run asks."""
+    helping = [name for name in (profile.categories, profile.commentary) if name]
+    return list(dict.fromkeys((*helping, *profile.generators, *profile.judges)))
 
 
 def _stand_in(sample: Sample, generator: str) -> Solution:
@@ -173,8 +196,7 @@ def _tokens_and_money(model: Model, requests: Sequence[Request]) -> tuple[int | 
 
 def _price_lines(profile: Profile) -> list[str]:
     """Of what date the prices are, and which endpoints have none."""
-    names = dict.fromkeys((*profile.generators, *profile.judges))
-    models = [model for model in map(profile.model, names) if model.backend == "api"]
+    models = [model for model in map(profile.model, _asked(profile)) if model.backend == "api"]
     dated = [f"{m.shown} of {m.price.date}{', batch at half' if m.batch else ''}" for m in models if m.price]
     unpriced = [m.shown for m in models if not m.price]
     return [
@@ -222,8 +244,7 @@ def _saving_line(profile: Profile, everything: Rehearsal, stopping: Rehearsal) -
 
 def _memory_lines(profile: Profile) -> list[str]:
     """What each local model needs of GPU memory, beside what is there; no line where no model is local."""
-    names = dict.fromkeys((*profile.generators, *profile.judges))
-    local = [model for model in map(profile.model, names) if model.backend == "local"]
+    local = [model for model in map(profile.model, _asked(profile)) if model.backend == "local"]
     if not local:
         return []
     from creativemath_utils.backends.loading import free_gpu_gib, memory_gib

@@ -58,6 +58,7 @@ class Profile(Strict):
     judges: tuple[str, ...] = Field(min_length=1)
     similarity: tuple[str, ...] | None = None
     categories: str | None = None  # the model that is asked for the category of each problem
+    commentary: str | None = None  # the model that marks the talk in each answer; None: the rules of `clean`
     decoding: DecodingValues = GREEDY
     judge_decoding: DecodingValues | None = None  # laid over decoding
     concurrency: int = Field(default=50, gt=0)
@@ -152,6 +153,8 @@ def load_profile(name: str | Path) -> Profile:
     roles = {"generators": profile.generators, "judges": profile.judges, "similarity": profile.compared}
     if profile.categories is not None:
         roles["categories"] = (profile.categories,)
+    if profile.commentary is not None:
+        roles["commentary"] = (profile.commentary,)
     for role, names in roles.items():
         for name in names:
             find_model(table, name, f"{where}: {role}")
@@ -161,7 +164,7 @@ def load_profile(name: str | Path) -> Profile:
         if name not in profile.generators:
             hint = nearest(name, profile.generators)
             raise KitError(f"{where}: similarity: {name!r} is not among the generators; {hint}")
-    for role in ("generators", "categories"):
+    for role in ("generators", "categories", "commentary"):
         for name in roles.get(role, ()):
             if table[name].backend in ("rules", "embedding"):
                 raise KitError(f"{where}: {role}: {name!r} is no language model, it can only judge; take it out")

@@ -12,13 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 
 import pandas as pd
 
 from creativemath_utils.audit.blame import corrected, table_findings
-from creativemath_utils.audit.reconcile import Explanation, explain, read_cells
-from creativemath_utils.audit.recovery import Finding
+from creativemath_utils.audit.reconcile import Cell, Design, Explanation, explain, read_cells
+from creativemath_utils.audit.recovery import Finding, Printed
 from creativemath_utils.audit.sentences import Evidence, sentence_findings
 from creativemath_utils.audit.tallies import (
     PAPER_DESIGN,
@@ -36,6 +37,7 @@ FOLDER = ROOT / "data" / "published"
 TABLES = ("table2", "table3", "table4", "table5")
 COUNT_FILES = ("figure1", "figure2_digitised", "figure6_similarity", "subset_counts")
 MOST_SAMPLES = 2000  # of a model; the search takes memory and time by the square of them
+NOT_OURS = "These are the numbers of the paper (Ye et al., arXiv 2410.18336), not results of this kit."
 HEADINGS = {
     "table2": "Table 2",
     "table3": "Table 3: C by k",
@@ -117,12 +119,12 @@ def audit(folder: Path | None = None) -> pd.DataFrame:
     """
     subset, figure_1, figure_6 = (load(name, folder) for name in ("subset_counts", "figure1", "figure6_similarity"))
     of_figures = [*figure_1_findings(figure_1), *figure_6_findings(figure_6)]
-    found = _explanation(folder)
+    found = explanation(folder)
     findings = table_findings(found)
     if found.design == PAPER_DESIGN:  # else the tables are of another subset than the paper's words
         findings += subset_findings(subset)
     findings += of_figures
-    evidence = Evidence(corrected(found), *_groups(folder), figure_1, figure_6)
+    evidence = Evidence(corrected(found), *groups(folder), figure_1, figure_6)
     findings += sentence_findings(evidence)
     return pd.DataFrame(findings, columns=list(Finding._fields), dtype=object)
 
@@ -135,7 +137,7 @@ def recovered_counts(folder: Path | None = None) -> pd.DataFrame:
     `state` is agrees, wrong or suspect (the audit says why), or empty where nothing can be recovered: N/C in Table 5
     is a mean of ratios. Mean C is a count out of the samples of all models. Raises KitError like `audit`.
     """
-    found = _explanation(folder)
+    found = explanation(folder)
     rows = []
     for cell, printed in found.cells.items():
         if printed is None or cell[2] == "MATH":  # other people's numbers, on other problems
@@ -153,6 +155,7 @@ def audit_markdown(findings: pd.DataFrame) -> str:
     """The findings of an audit for people to read, by table and figure."""
     parts = [
         "# Audit of the published numbers",
+        NOT_OURS,
         "Each percentage of the tables is a ratio of counts, and the tables count the same answers in several ways. "
         "Listed here is what no counts can give, or what cannot stand beside the rest, always with as few wrong cells "
         "as possible. *Expected* is the value that the other numbers leave, or the nearest of several.",
@@ -172,10 +175,22 @@ def write_audit(findings: pd.DataFrame, folder: Path | None = None) -> Path:
     return path
 
 
-def _explanation(folder: Path | None) -> Explanation:
-    """What explains the tables, with the sample sizes of the paper's words, or of the subset where that is simpler."""
+def explanation(folder: Path | None = None) -> Explanation:
+    """What explains the tables with the fewest wrong cells: a verdict on each cell, and the counts it can stand for.
+
+    The sample sizes are those of the paper's words, or of the subset where that is simpler. Raises KitError like
+    `audit`.
+    """
     cells = read_cells({name: load(name, folder) for name in TABLES})
     by_file = subset_design(load("subset_counts", folder))
+    return _explained(tuple(cells.items()), by_file.by_k, tuple(by_file.problems.items()))
+
+
+@lru_cache(maxsize=4)  # the audit, the counts, the claims and the rebuilt tables all start from the same search
+def _explained(
+    items: tuple[tuple[Cell, Printed | None], ...], by_k: tuple[int, ...], problems: tuple[tuple[str, int], ...]
+) -> Explanation:
+    cells, by_file = dict(items), Design(by_k, dict(problems))
     usable = len(by_file.by_k) >= len(SAMPLES_BY_K) and min(by_file.by_k) > 0 and sum(by_file.by_k) <= MOST_SAMPLES
     competitions = {row for table, row, _ in cells if table == "table5"}
     found = []
@@ -193,7 +208,7 @@ def _explanation(folder: Path | None) -> Explanation:
     return min(found, key=lambda explanation: explanation.wrong_cells)
 
 
-def _groups(folder: Path | None) -> tuple[dict[str, str], dict[str, tuple[Fraction, Fraction]]]:
+def groups(folder: Path | None = None) -> tuple[dict[str, str], dict[str, tuple[Fraction, Fraction]]]:
     """The group of each model in Table 2 and the range of difficulty of each competition in Table 5, where given."""
     table_2, table_5 = (load(name, folder).rename(columns=str.strip).astype(str) for name in ("table2", "table5"))
     source = dict(zip(table_2["model"], table_2["source"], strict=True)) if "source" in table_2 else {}

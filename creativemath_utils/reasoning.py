@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import re
 
-_TAG = r"(?:think|thinking|thought|thoughts|reasoning|analysis|scratchpad|reflection)"
-_START = re.compile(rf"<{_TAG}>|\[think\]", re.IGNORECASE)
-_END = re.compile(rf"(?:</{_TAG}>|\[/think\])\s*", re.IGNORECASE)
-_BLOCK = re.compile(
-    rf"(?:<(?P<tag>{_TAG})>(?P<thought>.*?)</(?P=tag)>|\[think\](?P<other>.*?)\[/think\])\s*", re.IGNORECASE | re.DOTALL
+# <think>, <seed:think>, <think type="deep">, <|thinking|>, <|begin_of_thought|>, ◁think▷, [THINK]; Gemma's
+# unused tokens; Harmony's channels, of which the final one is the answer, with their marks or the words left of them.
+_NAME = r"(?:think|thinking|thoughts?|reason|reasoning|analysis|scratchpad|reflection|cot|chain_of_thought)"
+_START = re.compile(
+    rf"<(?:\w+:)?{_NAME}(?:\s+\w+=[^<>]*)?\s*>|<\|(?:begin_of_)?{_NAME}\|>|◁{_NAME}▷|\[think\]|<unused94>thought\b"
+    r"|<\|channel\|>(?:analysis|commentary)\b[^<]*<\|message\|>|\A\s*analysis(?=.*?assistantfinal)",
+    re.IGNORECASE | re.DOTALL,
+)
+_END = re.compile(
+    rf"(?:</(?:\w+:)?{_NAME}\s*>|<\|(?:/|end_of_){_NAME}\|>|◁/{_NAME}▷|\[/think\]|<unused95>"
+    r"|<\|channel\|>final\b[^<]*<\|message\|>|assistantfinal)\s*",
+    re.IGNORECASE,
 )
 
 
@@ -21,26 +28,39 @@ def split_reasoning(text: str, opened: bool = False) -> tuple[str, str | None]:
     >>> split_reasoning("<think>2 + 2</think>4")
     ('4', '2 + 2')
     """
-    thoughts: list[str] = []
-    start, end = _START.search(text), _END.search(text)
-    if opened and start and start.start() == 0:  # the model opened it once more
-        text = text[start.end() :]
+    if opened and not ((start := _START.search(text)) and start.start() == 0):  # else the model opened it once more
         end = _END.search(text)
-    if end and (opened or start is None or end.start() < start.start()):
-        thoughts.append(text[: end.start()])
-        text = text[end.end() :]
-    elif opened:
-        return "", text.strip()
-    thoughts += [block["thought"] or block["other"] or "" for block in _BLOCK.finditer(text)]
-    answer = _BLOCK.sub("", text)
-    if unclosed := _START.search(answer):
-        thoughts.append(answer[unclosed.end() :])
-        answer = answer[: unclosed.start()]
-    return answer, "\n\n".join(thought.strip() for thought in thoughts) if thoughts else None
+        if end is None:
+            return "", text.strip()
+        answers, thoughts = _split(text[end.end() :])
+        thoughts.insert(0, text[: end.start()])
+    else:
+        answers, thoughts = _split(text)
+    return "".join(answers), "\n\n".join(thought.strip() for thought in thoughts) if thoughts else None
 
 
 def without_reasoning(text: str) -> str:
     """The text without its <think> blocks. One never closed runs to the end, one never opened begins with the text."""
-    text = _BLOCK.sub("\n", text)
-    *_, text = _END.split(text)
-    return _START.split(text)[0]
+    return "\n".join(_split(text)[0])
+
+
+def _split(text: str) -> tuple[list[str], list[str]]:
+    """What stands outside of the blocks of reasoning, and what stands in them, each in order."""
+    answers: list[str] = []
+    thoughts: list[str] = []
+    at = 0
+    while mark := _START.search(text, at):
+        answers.append(text[at : mark.start()])
+        end = _END.search(text, mark.end())
+        thoughts.append(text[mark.end() : end.start() if end else len(text)])
+        if end is None:
+            break
+        at = end.end()
+    else:
+        answers.append(text[at:])
+    for i, answer in enumerate(answers):  # an end without a beginning: all before it was reasoning
+        if ends := [*_END.finditer(answer)]:
+            thoughts.append("".join([*answers[:i], answer[: ends[-1].start()]]))
+            answers = [answer[ends[-1].end() :], *answers[i + 1 :]]
+            break
+    return answers, thoughts

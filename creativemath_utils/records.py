@@ -13,7 +13,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal
@@ -23,12 +24,18 @@ SCHEMA = 1
 COMPETITIONS = ("AMC_8", "AMC_10", "AMC_12", "AHSME", "AIME", "USAJMO", "USAMO", "IMO")
 CATEGORIES = ("Algebra", "Arithmetic", "Counting", "Geometry", "Number Theory", "Probability", "Others")
 STAGES = ("correctness", "coarse", "fine")
+COMPETITION = re.compile(r"[A-Za-z0-9._-]+")  # what a competition that is none of the eight may be called
 
 Verdict = Literal["YES", "NO", "UNPARSED"]
 Status = Literal["ok", "truncated", "blocked", "refused", "failed"]
 VERDICTS = ("YES", "NO", "UNPARSED")
 STATUSES = ("ok", "truncated", "blocked", "refused", "failed")
-CHOICES = {"stage": STAGES, "verdict": VERDICTS, "status": STATUSES}  # the fields of a row that hold one word of a list
+CHOICES = {  # the fields of a row that hold one word of a list
+    "stage": STAGES,
+    "verdict": VERDICTS,
+    "status": STATUSES,
+    "label": (*CATEGORIES, "UNPARSED"),
+}
 
 
 class KitError(Exception):
@@ -39,10 +46,11 @@ class KitError(Exception):
 class Problem:
     """A competition problem with its human solutions, in the order in which they were uploaded.
 
-    `competition` is one of COMPETITIONS; `difficulty` is 1..10 or None where the source gives none; `category` is one
-    of CATEGORIES or None; `source` says where the text came from. Paper, Section 3. The last four are what curation
-    found on the page: headings as long as `solutions`, {heading, reason} of what was no solution, codes, and the titles
-    of the same problem in other contests; a row leaves them out where they are empty.
+    `competition` is one of COMPETITIONS, or another name that fits COMPETITION; `difficulty` is 1..10 or None where the
+    source gives none; `category` is one of CATEGORIES or None; `source` says where the text came from. The last four
+    are what curation found on the page: headings as long as `solutions`, {heading, reason} of what was no solution,
+    codes, and the titles of the same problem in other contests; a row leaves them out where they are empty. Paper,
+    Section 3.
     """
 
     problem_id: str
@@ -233,6 +241,17 @@ class Label:
     note: str = ""
 
 
+@dataclass(frozen=True)
+class CategoryVote:
+    """A model's word on a problem's category: `label`, beside `given`, what the source says (None: nothing)."""
+
+    problem_id: str
+    model: str
+    label: str  # one of CATEGORIES, or UNPARSED
+    key: str | None  # of the answer it was read from; None where the call failed
+    given: str | None
+
+
 def user_message(text: str, system: str | None = None) -> tuple[dict[str, str], ...]:
     """The messages of a one-turn call. An empty system prompt is left out, as it is no prompt at all."""
     turn = {"role": "user", "content": text}
@@ -272,6 +291,28 @@ def from_row(kind: type, row: Any, where: str) -> Any:
     return kind(**{name: tuple(v) if isinstance(v, list) else v for name, v in row.items() if name in optional})
 
 
+def competition_order(names: Iterable[str]) -> list[str]:
+    """The paper's eight competitions in its order, then the others among `names` by the alphabet.
+
+    Where there are others alone, the eight are left out.
+    """
+    found = set(names)
+    others = sorted(found.difference(COMPETITIONS), key=lambda name: (name.casefold(), name))
+    return others if others and found.isdisjoint(COMPETITIONS) else [*COMPETITIONS, *others]
+
+
+def one_of_the_eight(name: str) -> str | None:
+    """The competition of the paper that `name` is but for case, spaces and punctuation: 'Amc 8' is AMC_8; else None."""
+    return _BY_LETTERS.get(_letters(name))
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name).casefold()
+
+
+_BY_LETTERS = {_letters(name): name for name in COMPETITIONS}
+
+
 def read_problem(row: Any, where: str) -> Problem:
     """The Problem in a JSON object, checked: what a stage could trip over later is said here, with its place."""
     problem = from_row(Problem, row, where)
@@ -280,7 +321,7 @@ def read_problem(row: Any, where: str) -> Problem:
         (not isinstance(problem.competition_id, str), "competition_id is no text"),
         (not _is_whole(problem.number), f"number {problem.number!r} is no whole number"),
         (problem.year is not None and not _is_whole(problem.year), f"year {problem.year!r} is no whole number"),
-        (problem.competition not in COMPETITIONS, f"competition {problem.competition!r} is none of {COMPETITIONS}"),
+        *_competition_faults(problem.competition),
         (not (isinstance(problem.statement, str) and problem.statement.strip()), "statement is empty"),
         (not isinstance(problem.solutions, tuple) or not problem.solutions, "solutions must be a non-empty list"),
         (
@@ -302,6 +343,18 @@ def read_problem(row: Any, where: str) -> Problem:
         if fault:
             raise KitError(f"{where}: {message}")
     return problem
+
+
+def _competition_faults(name: Any) -> list[tuple[bool, str]]:
+    """What may be wrong with a competition's name, each with whether it is."""
+    if not (isinstance(name, str) and name):
+        return [(True, f"competition {name!r} is empty or no text")]
+    known = one_of_the_eight(name)
+    odd = "may hold only letters (A-Z), digits, '.', '_' and '-'"
+    return [
+        (known not in (None, name), f"competition {name!r} is written {known} in files"),
+        (not COMPETITION.fullmatch(name), f"competition {name!r} {odd}; {', '.join(COMPETITIONS)} are the paper's"),
+    ]
 
 
 def _is_whole(value: Any) -> bool:

@@ -12,7 +12,14 @@ import pandas as pd
 
 from creativemath_utils.judge import any_yes, majority, read_vote, unanimous
 from creativemath_utils.metrics import collect_outcomes, summarize
+from creativemath_utils.parsing import unparsed_reason
 from creativemath_utils.records import STAGES, Problem, Response, Solution, Vote
+
+# Why a vote has no verdict: there is no reply, the reply is none, or it takes no clear side.
+REASONS = (
+    *("failed", "not kept", "blocked", "refused"),
+    *("truncated", "empty", "refusal", "contradiction", "no verdict"),
+)
 
 RULES = {  # name -> rules for correctness and for novelty
     "as in the paper: correct by all, novel by the majority": (unanimous, majority),
@@ -60,6 +67,33 @@ def rule_differences(votes: Iterable[Vote], reply_of: Callable[[str], Response |
             counts[vote.judge, vote.stage, strict, release] += strict != release
     rows = [(*kind, count) for kind, count in sorted(counts.items()) if count]
     return pd.DataFrame(rows, columns=["judge", "stage", "strict", "release", "replies"])
+
+
+def unparsed_reasons(votes: Iterable[Vote], reply_of: Callable[[str], Response | None]) -> pd.DataFrame:
+    """Why votes have no verdict, a row for each judge and stage in their order.
+
+    Columns judge, stage, votes, unparsed (those without a verdict), and one for each of REASONS that occurs: the call
+    failed, the reply is not in the ledger any more, it was blocked, refused or cut off by its endpoint, is empty, says
+    that it will not judge, contradicts itself, or takes no side.
+    """
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for vote in votes:
+        count = counts.setdefault((vote.judge, vote.stage), Counter())
+        count["votes"] += 1
+        if vote.verdict == "UNPARSED":
+            count.update(["unparsed", _reason(reply_of(vote.key)) if vote.key else "failed"])
+    seen = [reason for reason in REASONS if any(count[reason] for count in counts.values())]
+    order = sorted(counts, key=lambda place: (place[0], STAGES.index(place[1])))
+    rows = [[*place, *(counts[place][name] for name in ("votes", "unparsed", *seen))] for place in order]
+    return pd.DataFrame(rows, columns=["judge", "stage", "votes", "unparsed", *seen])
+
+
+def _reason(reply: Response | None) -> str:
+    if reply is None:
+        return "not kept"
+    if reply.status != "ok":
+        return reply.status
+    return unparsed_reason(reply.text, reply.finish_reason) or "no verdict"
 
 
 def own_family(votes: Sequence[Vote], families: Mapping[str, str | None]) -> pd.DataFrame:

@@ -5,8 +5,7 @@ Metric multidimensional scaling (MDS) places the models, and their names go wher
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
@@ -15,8 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 
-from creativemath_utils.figures import BLUE, GREY, ORANGE, plain, styled
-from creativemath_utils.metrics import rounded
+from creativemath_utils.figures import BLUE, GREY, ORANGE, plain, styled, whole_percent
+from creativemath_utils.placing import MIDDLE, SIDES, around, place
 from creativemath_utils.records import KitError
 
 MOST_VALUES = 6  # lines that carry their value on the map
@@ -135,12 +134,12 @@ def model_map(
     values, along = _draw_pairs(axes, similarity, positions)
     axes.figure.draw_without_rendering()  # settles the layout, so that extents can be measured
 
-    taken = [_around(axes, point, 6) for point in positions.to_numpy()]
+    taken = [around(axes, point, 6) for point in positions.to_numpy()]
     for value in values:
-        taken.append(_place(value, [MIDDLE, *SIDES], taken))
-    taken += [_around(axes, point, 2) for point in along]
+        taken.append(place(value, [MIDDLE, *SIDES], taken))
+    taken += [around(axes, point, 2) for point in along]
     for name in _draw_names(axes, positions, labels or {}):
-        taken.append(_place(name, SIDES, taken))
+        taken.append(place(name, SIDES, taken))
     return axes
 
 
@@ -154,7 +153,7 @@ def _draw_pairs(
         kinds = [("all pairs equally similar", most, GREY, "--")]
     values, along = [], []
     for kind, pairs, colour, dashes in kinds:
-        value, marked = _whole_percent(similarity.loc[pairs[0]]), []
+        value, marked = whole_percent(similarity.loc[pairs[0]]), []
         for number, (first, second) in enumerate(pairs):
             ends = positions.loc[[first, second]].to_numpy()
             name = f"{kind}: {value}" if number == 0 else None
@@ -173,10 +172,6 @@ def _draw_pairs(
     return values, along
 
 
-def _whole_percent(ratio: float) -> str:
-    return f"{rounded(100 * Fraction(float(ratio)).limit_denominator(10**6), 0)}%"
-
-
 def _draw_names(axes: Axes, positions: pd.DataFrame, labels: Mapping[str, str]) -> list[Annotation]:
     """Each model's name, yet to be placed beside its point. Models on one spot share a block of names."""
     spots: dict[tuple[float, float], list[str]] = {}
@@ -186,44 +181,3 @@ def _draw_names(axes: Axes, positions: pd.DataFrame, labels: Mapping[str, str]) 
         axes.annotate("\n".join(names), spot, (0, 0), textcoords="offset points", zorder=4)
         for spot, names in spots.items()
     ]
-
-
-# where a text may stand by its point: offset in points, horizontal and vertical alignment; the first is preferred
-MIDDLE = (0, 0, "center", "center")
-SIDES = [
-    (x * far, y * far, {-1: "right", 0: "center", 1: "left"}[x], {-1: "top", 0: "center", 1: "bottom"}[y])
-    for far in (7, 16, 28)
-    for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
-]
-
-
-def _place(text: Annotation, sides: Sequence[tuple[float, float, str, str]], taken: Sequence[np.ndarray]) -> np.ndarray:
-    """Move a text to the side of its point where it covers least of what is `taken`; the box it then fills."""
-    text.set_in_layout(False)
-    boxes = []
-    for x, y, horizontal, vertical in sides:
-        text.set(position=(x, y), horizontalalignment=horizontal, verticalalignment=vertical)
-        boxes.append(text.get_window_extent().extents)
-    frame = text.axes.get_window_extent().extents
-    outside = [_area(box) - _overlaps(box, frame[None])[0] for box in boxes]
-    costs = [10 * out + _overlaps(box, np.array(taken)).sum() for out, box in zip(outside, boxes, strict=True)]
-    best = int(np.argmin(costs))
-    x, y, horizontal, vertical = sides[best]
-    text.set(position=(x, y), horizontalalignment=horizontal, verticalalignment=vertical)
-    return boxes[best]
-
-
-def _around(axes: Axes, point: Sequence[float], pixels: float) -> np.ndarray:
-    """A square box about a point of the data: x0, y0, x1, y1 in pixels, as all boxes here."""
-    x, y = axes.transData.transform(point)
-    return np.array([x - pixels, y - pixels, x + pixels, y + pixels])
-
-
-def _area(box: np.ndarray) -> float:
-    return float((box[2] - box[0]) * (box[3] - box[1]))
-
-
-def _overlaps(box: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """The area that `box` shares with each of `others`, n x 4."""
-    sides = np.minimum(box[2:], others[:, 2:]) - np.maximum(box[:2], others[:, :2])
-    return np.clip(sides, 0, None).prod(axis=1)

@@ -44,6 +44,10 @@ class RunPaths:
         return self.folder / "dropped.jsonl"
 
     @property
+    def categories(self) -> Path:
+        return self.folder / "categories.jsonl"
+
+    @property
     def responses(self) -> Path:
         return self.folder / "responses"
 

@@ -178,16 +178,16 @@ def _compare(first: str, second: str) -> Outcome:
         ]
         if not all(parsed):
             return "unchecked"
+        values = [found[0] for found in parsed]
+        if _rounds_to(values[0], second) or _rounds_to(values[1], first):
+            return "unchecked"  # math-verify takes enough decimals for the value itself
         # Not symmetric by itself: an equation against a value, a set against a relation.
         if any(
             verify(a, b, allow_set_relation_comp=True, timeout_seconds=None, raise_on_error=True)
             for a, b in (parsed, parsed[::-1])
         ):
             return "equal"
-        values = [found[0] for found in parsed]
-        if _rounds_to(values[0], second) or _rounds_to(values[1], first) or _constants_as_letters(*values):
-            return "unchecked"
-        return "different"
+        return "unchecked" if _constants_as_letters(*values) else "different"
     except Exception:  # any fault of the two libraries on a model's expression
         return "unchecked"
 

@@ -5,7 +5,7 @@ A table holds exact counts, and percentages as text with two decimals (None over
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,7 +13,7 @@ import pandas as pd
 from creativemath_utils import published
 from creativemath_utils.metrics import COUNTS, RATIOS, competition_label, mean_percent, percent, summarize
 from creativemath_utils.models import Model
-from creativemath_utils.records import STATUSES
+from creativemath_utils.records import STATUSES, competition_order
 
 GROUPS = {"closed": 0, "open": 1, "math": 2, None: 3}  # the order of Table 2
 BY_DIFFICULTY = ("AMC_8", "AMC_10", "AHSME", "AMC_12", "AIME", "USAJMO", "USAMO", "IMO")  # the order of Table 5
@@ -102,11 +102,12 @@ def table_5(outcomes: pd.DataFrame, models: Sequence[Model]) -> pd.DataFrame:
     """Mean over models of C and of N/C at k = 1, by competition; a model counts where its ratio is defined.
 
     `models_C` and `models_N_over_C` say over how many models a mean was taken; `difficulty` is the range in the run.
+    Competitions come in the paper's order of difficulty, others after them.
     """
     first = outcomes[(outcomes["k"] == 1) & outcomes["generator"].isin([model.name for model in models])]
     counts = _counts(first, "competition", "generator")
     rows = []
-    for competition in BY_DIFFICULTY:
+    for competition in by_difficulty(outcomes["competition"]):
         of_models = [count for (where, _), count in counts.items() if where == competition]
         correct = [(count["correct"], count["samples"]) for count in of_models]
         novel = [(count["novel"], count["correct"]) for count in of_models]
@@ -123,6 +124,12 @@ def table_5(outcomes: pd.DataFrame, models: Sequence[Model]) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows, dtype=object)
+
+
+def by_difficulty(competitions: Iterable[str]) -> list[str]:
+    """The paper's competitions from the easiest to the hardest as in Table 5, then the others among `competitions`."""
+    rank = {name: place for place, name in enumerate(BY_DIFFICULTY)}
+    return sorted(competition_order(competitions), key=lambda name: rank.get(name, len(rank)))
 
 
 def _range(values: pd.Series) -> str | None:

@@ -1,26 +1,21 @@
-"""From a corpus to problems and samples; the published subset where it is at hand."""
+"""From a corpus to problems and samples."""
 
-import csv
-import hashlib
 import json
-import os
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
-from creativemath_utils import curate
-from creativemath_utils.curate import limit_samples, load_corpus, longest_prompt_tokens, run_samples, select_problems
-from creativemath_utils.generate import generation_request
+from creativemath_utils.curate import (
+    limit_samples,
+    load_corpus,
+    longest_prompt_tokens,
+    run_samples,
+    select_problems,
+    with_difficulty,
+)
 from creativemath_utils.profile import SUBSET_ENV, Corpus, Profile, Select, load_profile
 from creativemath_utils.records import COMPETITIONS, KitError, Problem, samples_of, to_row
-from creativemath_utils.store import ROOT
-
-PLACES = [os.environ.get(SUBSET_ENV), ROOT.parent / "shared" / "creativemath" / "subset.json"]
-SUBSET = next((Path(place) for place in PLACES if place and Path(place).is_file()), None)
-with_subset = pytest.mark.skipif(
-    SUBSET is None, reason=f"the published subset is not part of the kit; give its place in {SUBSET_ENV}"
-)
+from creativemath_utils.token_counts import token_counter
 
 
 def problem(problem_id, competition="AMC_8", n=1, statement="1 + 1?"):
@@ -59,7 +54,7 @@ def test_ones_own_problems(tmp_path):
     [
         ('{"problem_id": "a"', ":1: not readable as JSON"),
         (json.dumps(to_row(problem("a"))) + "\n[]\n", ":2: expected a JSON object, found list"),
-        (json.dumps({**to_row(problem("a")), "competition": "AMC 8"}), ":1: competition 'AMC 8' is none of"),
+        (json.dumps({**to_row(problem("a")), "competition": "AMC 8"}), ":1: competition 'AMC 8' is written AMC_8"),
         ((json.dumps(to_row(problem("a"))) + "\n") * 2, ":2: problem_id 'a' stands twice; ids must be unique"),
         ("\n", ": holds no problem"),
     ],
@@ -77,9 +72,8 @@ def test_an_unreadable_corpus_line_is_named(tmp_path, content, message):
     [
         ("jsonl", {}, "corpus: source jsonl needs a path"),
         ("jsonl", {"path": "no/such.jsonl"}, "no/such.jsonl is missing; give the path"),
-        ("creativemath", {}, "the published subset is not part of the kit: take data/subset.json from the paper's"),
         ("creativemath", {"path": "/no/such.json"}, "/no/such.json is missing; correct the path"),
-        ("hub", {"path": "x"}, "corpus: source 'hub' is not built yet; use demo, creativemath, pages or jsonl"),
+        ("hub", {}, "corpus: source hub needs a path: the name of a dataset, or a local file or folder"),
         ("pages", {}, "corpus: source pages needs a path to a folder of saved pages"),
     ],
 )
@@ -137,6 +131,14 @@ def test_too_few_problems_are_said_and_not_padded(select, message):
     assert str(caught.value).startswith(message)
 
 
+def test_other_competitions_are_drawn_after_the_eight():
+    others = [problem(f"{name}/{number}", name) for name in ("Putnam", "BMO") for number in range(3)]
+    chosen = select_problems([*others, *POOL], Select(per_competition=1))
+    assert [p.competition for p in chosen] == ["AMC_8", "IMO", "BMO", "Putnam"]
+    # The draw of a competition does not hang on the others.
+    assert ids(chosen)[:2] == ids(select_problems(POOL, Select(per_competition=1)))
+
+
 # --- the limit ------------------------------------------------------------------------------------
 
 # IMO comes first in the corpus, AMC_8 in the turns. Samples: i1.1 i1.2 a1.1 i2.1 a2.1 a2.2 a2.3 (problem.k).
@@ -167,6 +169,12 @@ def test_a_larger_limit_keeps_the_samples_of_a_smaller_one():
         assert set(map(id, limit_samples(MIXED, limit))) < set(map(id, limit_samples(MIXED, limit + 1)))
 
 
+def test_the_limit_goes_round_other_competitions_too():
+    mixed = samples_of([problem("p", "Putnam", 2), problem("b", "BMO"), problem("i", "IMO")])
+    assert [s.problem.problem_id for s in limit_samples(mixed, 2)] == ["b", "i"]  # IMO, BMO, Putnam
+    assert [s.problem.problem_id for s in limit_samples(mixed, 3)] == ["p", "b", "i"]
+
+
 def test_no_samples_is_no_fault():
     assert limit_samples([], 3) == []
 
@@ -178,91 +186,104 @@ def test_the_demo_runs_on_all_its_samples():
     assert set(Counter(s.problem.competition for s in samples)) == set(COMPETITIONS)
 
 
-# --- the published subset -------------------------------------------------------------------------
+# --- by what tokens are counted -------------------------------------------------------------------
 
 
-def test_another_file_than_the_published_one_is_refused(tmp_path):
-    (tmp_path / "subset.json").write_text("[]")
+@pytest.fixture
+def words_tokenizer(tmp_path):
+    """A tokenizer.json that counts words and signs, and puts a begin token before a text."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+    tokenizer = Tokenizer(models.WordLevel({"<s>": 0, "?": 1}, unk_token="?"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
+    tokenizer.enable_truncation(8)  # a file may say so: it must not cut the count
+    folder = tmp_path / "words"
+    folder.mkdir()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return folder
+
+
+def test_tokens_by_a_file_or_a_folder(words_tokenizer):
+    config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 8}
+    (words_tokenizer / "tokenizer_config.json").write_text(json.dumps(config))
+    for name in (words_tokenizer / "tokenizer.json", words_tokenizer):
+        count = token_counter(str(name))
+        assert (count("one two three"), count("word " * 50), count("")) == (3, 50, 0)  # without the begin token
+
+
+def test_the_selection_counts_by_the_named_tokenizer(words_tokenizer):
+    long = [problem(f"long/{number}", "IMO", statement="x " * 300) for number in range(20)]
+    by_words = Select(per_competition=20, max_prompt_tokens=400, tokenizer="words/tokenizer.json")
+    found = []
+
+    def path_of(name):  # as Profile.path: a file beside the profile
+        found.append(name)
+        return words_tokenizer.parent / name
+
+    chosen = select_problems([*long, *POOL], by_words, path_of)
+    assert set(ids(chosen)) == set(ids(POOL)) and found == ["words/tokenizer.json"]
+    # The prompt's own words are some 190, an `x` is one more: 190 + 300 > 400, but not by the 1,500 characters more.
+    shorter = Select(per_competition=20, max_prompt_tokens=700)
+    assert len(select_problems([*long, *POOL], shorter)) == 40
+
+
+def test_a_tokenizer_is_looked_for_only_where_it_counts():
+    chosen = select_problems(POOL, Select(per_competition=1, tokenizer="/no/such/folder"))
+    assert len(chosen) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("no-such/name", None, "no such file or folder is here, and the hub's cannot be loaded ("),
+        ("no/such/folder", None, "there is no file or folder "),  # no name of the hub either
+        ("words.json", None, "there is no file or folder "),
+        ("bad.json", "{}", "it cannot be loaded ("),
+        ("bad.gguf", "no weights", "it cannot be loaded ("),
+    ],
+)
+def test_a_bad_name_of_a_tokenizer_is_one_line(monkeypatch, tmp_path, name, content, message):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    if content is not None:
+        (tmp_path / name).write_text(content)
     with pytest.raises(KitError) as caught:
-        load_corpus(profile("creativemath", path=str(tmp_path / "subset.json")))
-    # printf '[]' | sha256sum
-    assert "SHA-256 is 4f53cda1..., the release at commit 39cba50 has 7811d8e9...; take the file" in str(caught.value)
+        select_problems(POOL, Select(per_competition=1, max_prompt_tokens=9, tokenizer=name), tmp_path.__truediv__)
+    assert str(caught.value).startswith(f"select: tokenizer {name!r}: {message}")
+    assert "\n" not in str(caught.value) and "give `characters`, a folder" in str(caught.value)
 
 
-def test_a_problem_of_the_subset_in_the_kits_form(tmp_path):
-    item = {
-        "competition": "IMO",
-        "competition_id": "2030_IMO_Problems",
-        "problem_id": 4,
-        "problem": "Suppose $x<y$, $\x0crac{m}{n}$",
-        "solutions": {"10": "last", "1": "first", "2": "second"},  # by number, not as text
-    }
-    (tmp_path / "x.json").write_text(json.dumps([item]))
-    (read,) = curate.read_subset(tmp_path / "x.json", check_sum=None)
-    assert (read.problem_id, read.year, read.number) == ("2030_IMO_Problems/4", 2030, 4)
-    assert read.solutions == ("first", "second", "last")
-    assert read.statement == item["problem"]
-    assert (read.difficulty, read.category) == (None, None)  # not said, which is not 0
+# --- difficulty by the table of rule 3.4 ----------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def published():
-    return curate.read_subset(SUBSET)
+def contest_problem(problem_id, competition, competition_id, number, difficulty=None):
+    return Problem(problem_id, competition, competition_id, 2016, number, difficulty, None, "1 + 1?", ("Two.",))
 
 
-@with_subset
-def test_the_place_of_the_subset_may_come_from_the_environment(monkeypatch):
-    monkeypatch.setenv(SUBSET_ENV, str(SUBSET))
-    assert curate.subset_file(load_profile("creativemath")) == SUBSET
+@pytest.mark.parametrize(
+    ("args", "difficulty"),
+    [
+        (("2016_AMC_8_Problems/12", "AMC_8", "2016_AMC_8_Problems", 12), 1),
+        (("2016_AMC_8_Problems/13", "AMC_8", "2016_AMC_8_Problems", 13), 1.5),
+        (("1992_AJHSME_Problems/13", "AMC_8", "1992_AJHSME_Problems", 13), 1.5),
+        (("2016_IMO_Problems/5", "IMO", "2016_IMO_Problems", 5), 8),
+        (("1970_AHSME_Problems/5", "AHSME", "1970_AHSME_Problems", 5), None),  # the table has none
+        (("2016_AMC_8_Problems/26", "AMC_8", "2016_AMC_8_Problems", 26), None),  # nor beyond the paper's end
+        (("2016_AMC_8_Problems/12", "AMC_8", "2016_AMC_8_Problems", 12, 4), 4),  # what the source says stays
+        (("2016_AMC_8_Problems/12", "AIME", "2016_AMC_8_Problems", 12), None),  # two contests: whose number is it?
+        (("Demo_AMC_8_Problems/2", "AMC_8", "Demo_AMC_8_Problems", 2), None),  # no contest's own id
+        (("my-set/12", "AMC_8", "2016_AMC_8_Problems", 12), None),  # numbered by its row in a dataset
+    ],
+)
+def test_difficulty_by_the_table(args, difficulty):
+    (rated,) = with_difficulty([contest_problem(*args)])
+    assert rated.difficulty == difficulty
+    assert rated.source == ({"difficulty_source": "table"} if difficulty and len(args) == 4 else {})
 
 
-@with_subset
-def test_the_published_subset_is_the_pinned_file():
-    assert hashlib.sha256(SUBSET.read_bytes()).hexdigest().startswith("7811d8e9")
-
-
-@with_subset
-def test_a_changed_byte_is_refused(tmp_path):
-    content = SUBSET.read_bytes()
-    (tmp_path / "subset.json").write_bytes(content + b"\n")
-    with pytest.raises(KitError, match="the release at commit 39cba50 has 7811d8e9"):
-        curate.read_subset(tmp_path / "subset.json")
-
-
-@with_subset
-def test_400_problems_605_samples_with_unique_ids(published):
-    assert len(published) == len(set(ids(published))) == 400
-    assert len(samples_of(published)) == 605
-    assert "2016_AMC_8_Problems/15" in ids(published)
-
-
-@with_subset
-def test_the_counts_are_the_published_ones(published):
-    counted = Counter((p.competition.replace("_", " "), p.n) for p in published)
-    with (ROOT / "data" / "published" / "subset_counts.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    printed = {(row["competition"], n): int(row[f"n{n}"]) for row in rows for n in range(1, 6) if int(row[f"n{n}"])}
-    assert counted == printed
-
-
-@with_subset
-def test_the_texts_are_the_files_byte_for_byte(published):
-    raw = {f"{item['competition_id']}/{item['problem_id']}": item for item in json.loads(SUBSET.read_bytes())}
-    assert set(raw) == set(ids(published))
-    for read in published:
-        item = raw[read.problem_id]
-        assert read.statement == item["problem"]
-        assert list(read.solutions) == [item["solutions"][str(number)] for number in range(1, read.n + 1)]
-        assert (read.competition, read.difficulty) == (item["competition"], item.get("difficulty"))
-
-
-@with_subset
-def test_the_small_profile_fits_the_window_of_its_model(published):
-    small = load_profile("creativemath")
-    samples = run_samples(published, small)
-    assert Counter(s.problem.competition for s in samples) == dict.fromkeys(COMPETITIONS, 3)
-    (name,) = small.generators
-    prompts = [generation_request(s, name, small).messages[0]["content"] for s in samples]
-    tokens = max(map(len, prompts)) / curate.CHARACTERS_PER_TOKEN  # a judge's prompt is 20 characters longer
-    solution, verdict = (small.decoding_of(name, judge=judge)["max_new_tokens"] for judge in (False, True))
-    assert tokens + solution + verdict + 100 < small.model(name).window
+def test_the_table_is_for_datasets_and_files_of_ones_own(tmp_path):
+    row = to_row(contest_problem("2016_IMO_Problems/5", "IMO", "2016_IMO_Problems", 5))
+    (tmp_path / "my.jsonl").write_text(json.dumps(row) + "\n")
+    for source in ("jsonl", "hub"):
+        ((read,), _) = load_corpus(profile(source, path=str(tmp_path / "my.jsonl")))
+        assert read.difficulty == 8, source

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +100,21 @@ def test_names_from_data_are_shown_as_they_are(draw, tmp_path):
     assert not any(
         t.get_parse_math() for t in figure.findobj(lambda a: hasattr(a, "get_parse_math")) if "$" in t.get_text()
     )
+
+
+@pytest.mark.parametrize(
+    ("more", "rotation", "rows"),
+    [(["Putnam"], 0, 3), (["BMO", "HMMT February", "Putnam", "Zhautykov Olympiad"], 35, 3), (list("abcdefgh"), 0, 4)],
+)
+def test_other_competitions_have_room(more, rotation, rows, tmp_path):
+    counts = pd.DataFrame(1, index=[*published.load("figure1").columns, *more], columns=["n1", "n2"])
+    axes, bars = figures.category_by_competition(counts.T), figures.solutions_per_problem(counts)
+    rendered(axes, tmp_path)
+    names = axes.get_xticklabels()
+    assert {name.get_rotation() for name in names} == {rotation}
+    boxes = [name.get_window_extent() for name in names]
+    assert rotation or not any(one.overlaps(two) for one, two in pairwise(boxes))
+    assert bars.get_figheight() == pytest.approx(2.1 * rows)
 
 
 @pytest.mark.parametrize(

@@ -221,6 +221,16 @@ def test_counts_for_figures_1_and_2():
     assert list(second.loc["AMC 8"]) == [1, 0, 1]
 
 
+def test_other_competitions_come_after_the_eight():
+    problems = [problem("p"), problem("q", competition="Putnam"), problem("r", competition="BMO"), problem("s")]
+    first, second = metrics.figure_1_counts(problems), metrics.figure_2_counts(problems)
+    assert list(first.columns) == list(second.index)
+    assert list(first.columns)[7:] == ["IMO", "BMO", "Putnam"]
+    assert (first.loc["Algebra", "AMC 8"], first.loc["Algebra", "Putnam"], first.to_numpy().sum()) == (2, 1, 4)
+    assert (second.loc["AMC 8", "n2"], second.loc["BMO", "n2"], second.to_numpy().sum()) == (2, 1, 4)
+    assert list(metrics.figure_1_counts(problems[1:3]).columns) == ["BMO", "Putnam"]
+
+
 def test_problems_without_a_category_get_a_row_of_their_own():
     counts = metrics.figure_1_counts([problem(), problem("q", category=None)])
     assert counts.index[-1] == "unknown"

@@ -13,7 +13,9 @@ from creativemath_utils.records import (
     Solution,
     Vote,
     canonical_json,
+    competition_order,
     from_row,
+    one_of_the_eight,
     read_problem,
     samples_of,
     to_row,
@@ -184,7 +186,12 @@ def test_a_text_stays_as_it_is(text):
     [
         ({"problem_id": " "}, "problem_id is empty"),
         ({"problem_id": 15}, "problem_id is empty or no text"),
-        ({"competition": "AMC 8"}, "competition 'AMC 8' is none of"),  # in files it is AMC_8
+        ({"competition": "AMC 8"}, "competition 'AMC 8' is written AMC_8 in files"),  # one of the eight, misspelt
+        ({"competition": "amc8"}, "competition 'amc8' is written AMC_8"),
+        ({"competition": "Usa-Jmo"}, "competition 'Usa-Jmo' is written USAJMO"),
+        ({"competition": "HMMT Feb"}, "competition 'HMMT Feb' may hold only letters (A-Z), digits"),
+        ({"competition": ""}, "competition '' is empty or no text"),
+        ({"competition": None}, "competition None is empty or no text"),
         ({"competition_id": None}, "competition_id is no text"),
         ({"number": "15"}, "number '15' is no whole number"),
         ({"number": True}, "number True is no whole number"),
@@ -224,6 +231,32 @@ def test_n_solutions_give_n_samples():
         ("2016_AMC_8_Problems/15", 2, 2),
         ("q", 1, 1),
     ]
+
+
+@pytest.mark.parametrize("name", ["Putnam", "HMMT_Feb-2024.1", "AMC_12A", "AJHSME"])
+def test_other_competitions_are_allowed(name):
+    assert read_problem({**PROBLEM, "competition": name}, "x:1").competition == name
+
+
+@pytest.mark.parametrize(
+    "names, order",
+    [
+        ([], COMPETITIONS),
+        (["IMO", "AMC_8", "IMO"], COMPETITIONS),  # all eight, whichever there are
+        (["putnam", "IMO", "BMO", "Zhautykov"], (*COMPETITIONS, "BMO", "putnam", "Zhautykov")),  # case does not count
+        (["Putnam", "BMO"], ("BMO", "Putnam")),  # the eight are not shown beside others alone
+    ],
+)
+def test_the_order_of_competitions(names, order):
+    assert competition_order(names) == list(order)
+
+
+@pytest.mark.parametrize(
+    "name, known",
+    [("AMC8", "AMC_8"), ("Amc 8", "AMC_8"), ("a.h.s.m.e", "AHSME"), ("AMC 10A", None), ("", None), ("?", None)],
+)
+def test_a_misspelt_competition_is_known(name, known):
+    assert one_of_the_eight(name) == known
 
 
 def test_the_lists_of_the_paper():

@@ -6,7 +6,7 @@ import pytest
 
 from creativemath_utils.judge import any_yes
 from creativemath_utils.records import Problem, Request, Response, Solution, Vote
-from creativemath_utils.sensitivity import RULES, own_family, panel_variants, rule_differences
+from creativemath_utils.sensitivity import RULES, own_family, panel_variants, rule_differences, unparsed_reasons
 
 Y, N, U = "YES", "NO", "UNPARSED"
 PROBLEM = Problem("p", "IMO", "p", None, 1, None, None, "1 + 1?", ("Two.",))
@@ -70,3 +70,36 @@ def test_own_family():
     assert rows == {True: (1, 1, 2, 1), False: (1, 0, 1, 1)}
     assert set(table["judge"]) == {"a"}  # b has no kin among the generators, c no family
     assert own_family(cast, {}).empty
+
+
+def test_why_votes_have_no_verdict():
+    """One reply of each kind; judge c's was cut off with a verdict in it, which does not count."""
+    request = Request("a", {"id": "m"}, (), {})
+    replies = {
+        "xcorrectnessa": Response.answer(request, "Output: YES\nOutput: NO", finish_reason="stop"),
+        "xcorrectnessb": Response.answer(request, "", finish_reason="stop"),
+        "xcorrectnessc": Response.answer(request, "Output: YES\nBut", status="truncated", finish_reason="length"),
+        "xcoarseb": Response.answer(request, "", status="blocked"),
+        "xcoarsec": Response.answer(request, "I'm unable to judge this.", finish_reason="stop"),
+    }
+    failed = Vote("p", 1, "x", "fine", "a", U, None)
+    cast = (
+        votes("x", "correctness", [U, U, U])
+        + votes("x", "coarse", [Y, U, U])
+        + votes("y", "coarse", [U], judges="a")
+        + [failed]
+    )
+    table = unparsed_reasons(cast, replies.get).set_index(["judge", "stage"])
+    assert list(table) == [  # in this order, and without `refused` and `no verdict`, which do not occur
+        *("votes", "unparsed", "failed", "not kept", "blocked", "truncated", "empty", "refusal", "contradiction")
+    ]
+    assert {place: row.tolist() for place, row in table.iterrows()} == {
+        ("a", "correctness"): [1, 1, 0, 0, 0, 0, 0, 0, 1],
+        ("a", "coarse"): [2, 1, 0, 1, 0, 0, 0, 0, 0],  # the reply about y is gone
+        ("a", "fine"): [1, 1, 1, 0, 0, 0, 0, 0, 0],
+        ("b", "correctness"): [1, 1, 0, 0, 0, 0, 1, 0, 0],
+        ("b", "coarse"): [1, 1, 0, 0, 1, 0, 0, 0, 0],
+        ("c", "correctness"): [1, 1, 0, 0, 0, 1, 0, 0, 0],
+        ("c", "coarse"): [1, 1, 0, 0, 0, 0, 0, 1, 0],
+    }
+    assert unparsed_reasons([], replies.get).empty

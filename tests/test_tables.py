@@ -6,7 +6,7 @@ import subprocess
 import pandas as pd
 import pytest
 
-from creativemath_utils import comparison, published, table_formats, tables
+from creativemath_utils import published, table_formats, tables
 from creativemath_utils.metrics import OUTCOME_COLUMNS
 from creativemath_utils.models import Model
 from creativemath_utils.records import Vote
@@ -130,6 +130,13 @@ def test_table_5_averages_over_the_models_whose_ratio_is_defined():
     assert (empty["mean_C"], empty["mean_N_over_C"], empty["difficulty"], empty["samples"]) == (None, None, None, 0)
 
 
+def test_table_5_has_other_competitions_after_the_eight():
+    run = outcomes(sample("a", "110", competition="Putnam"), sample("a", "000"), sample("a", "100", competition="BMO"))
+    table = tables.table_5(run, [model("a")])
+    assert list(table["competition"])[7:] == ["IMO", "BMO", "Putnam"]
+    assert (row(table, 9)["mean_C"], row(table, 9)["samples"]) == ("100.00", 1)
+
+
 @pytest.mark.parametrize(
     ("difficulties", "text"),
     [([2.0], "2"), ([1.0, None, 1.5], "1-1.5"), ([5.5, 10.0], "5.5-10"), ([None], None)],
@@ -211,36 +218,3 @@ def test_latex_compiles(tmp_path):
         command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False)
         assert done.returncode == 0, done.stdout[-2000:]
-
-
-VOTES = [
-    Vote("p", k, "a", "correctness", judge, verdict, "key")
-    for judge, verdicts in (("rules", ("YES", "NO")), ("j", ("YES", "UNPARSED")))
-    for k, verdict in enumerate(verdicts, start=1)
-]
-
-
-def test_comparison_beside_the_paper(tmp_path):
-    run = outcomes(sample("a", "111"), sample("a", "000"))
-    path = comparison.write_comparison(run, [model("a", "GPT-4o", "closed")], VOTES, tmp_path, INFO)
-    text = path.read_text("utf-8")
-    assert "In both: GPT-4o." in text
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
-    assert ["GPT-4o", "N/C", "100.00", "2", "49.46", "605", "+50.54"] in cells
-    assert ["GPT-4o", "n - k = 0", "100.00", "2", "47.35", "400", "+52.65"] in cells
-    assert ["GPT-4o", "C", "50.00", "2", "60.83", "605", "-10.83"] in cells
-    assert ["GPT-4o", "k = 2", "n/a", "0", "64.94", "154", "n/a"] in cells
-    assert ["Rules (baseline)", "correctness", "2", "50.00 (1)", "50.00 (1)", "0.00 (0)"] in cells
-    assert ["Judge\\_J", "correctness", "2", "50.00 (1)", "0.00 (0)", "50.00 (1)"] in cells
-    assert ["correctness", "Judge\\_J", "Rules (baseline)", "100.00 (1/1)"] in cells
-    assert comparison.write_comparison(run, [model("a", "GPT-4o", "closed")], VOTES, tmp_path, INFO).read_text() == text
-
-
-def test_comparison_without_a_common_model_shows_both_one_after_the_other(tmp_path):
-    path = comparison.write_comparison(outcomes(sample("a", "000")), [model("a", "Mine")], [], tmp_path, INFO)
-    text = path.read_text("utf-8")
-    assert "No model of this run is in the paper" in text
-    assert text.count("This run:\n") == text.count("The paper:\n") == 4
-    assert "Gemini-1.5-Pro" in text
-    assert "No votes yet." in text
-    assert "605" in text
