@@ -147,8 +147,8 @@ def settings_command(options: argparse.Namespace) -> int:
 
 def corpus_file(profile: Profile) -> Path | None:
     """The file that the problems come from, where there is one."""
+    from creativemath_utils.corpus.subset import subset_file
     from creativemath_utils.curate import DEMO
-    from creativemath_utils.subset import subset_file
 
     if profile.corpus.source == "demo":
         return DEMO

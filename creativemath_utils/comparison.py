@@ -10,15 +10,15 @@ import pandas as pd
 
 from creativemath_utils import published
 from creativemath_utils.agreement import judge_agreement, judge_profile
-from creativemath_utils.beside_paper import (
+from creativemath_utils.markdown import pipe_table, plain_markdown
+from creativemath_utils.metrics import percent
+from creativemath_utils.models import Model
+from creativemath_utils.paper.beside import (
     LEAST_EXPECTED,
     compare_with_paper,
     has_published_composition,
     run_counts,
 )
-from creativemath_utils.markdown import pipe_table, plain_markdown
-from creativemath_utils.metrics import percent
-from creativemath_utils.models import Model
 from creativemath_utils.records import PairVote, Vote
 from creativemath_utils.released_section import released_section
 from creativemath_utils.store import write_atomic

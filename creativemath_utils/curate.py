@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from creativemath_utils.corpus.subset import load_subset
+from creativemath_utils.corpus.token_counts import CountTokens, by_characters, token_counter
 from creativemath_utils.profile import Profile, Select
 from creativemath_utils.prompts import numbered, render
 from creativemath_utils.records import KitError, Problem, Sample, competition_order, read_problem, samples_of
 from creativemath_utils.store import ROOT, read_rows, shown
-from creativemath_utils.subset import load_subset
-from creativemath_utils.token_counts import CountTokens, by_characters, token_counter
 from creativemath_utils.wiki.titles import parse_title
 
 DEMO = ROOT / "data" / "demo" / "problems.jsonl"
@@ -42,7 +42,7 @@ def load_corpus(profile: Profile, download: bool = True) -> tuple[list[Problem],
         if corpus.path is None:
             raise KitError("corpus: source pages needs a path to a folder of saved pages")
         return read_pages(profile.path(corpus.path), processes=min(os.cpu_count() or 1, 8))
-    from creativemath_utils.hub import read_hub  # so is what it imports
+    from creativemath_utils.corpus.hub import read_hub  # so is what it imports
 
     problems, left_out = read_hub(profile, download)
     return with_difficulty(problems), left_out

@@ -125,8 +125,7 @@ def _quick(first: str, second: str) -> Outcome | None:
     if re.sub(r"\s", "", first) == re.sub(r"\s", "", second) or (has_words(first) and first.lower() == second.lower()):
         return "equal"
     a, b = rational(first), rational(second)
-    infinite = [re.fullmatch(r"-?\s*\\infty", text) for text in (first, second)]
-    if all(infinite) or (any(infinite) and (a or b)):
+    if all(re.fullmatch(r"-?\s*\\infty", text) for text in (first, second)):
         return "different"  # two infinities of one sign are the same text
     if a is None or b is None:
         return None

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from creativemath_utils.hub import NESTED, quiet_datasets
+from creativemath_utils.corpus.hub import NESTED, quiet_datasets
 from creativemath_utils.markdown import pipe_table, plain_markdown
 from creativemath_utils.metrics import figure_1_counts, figure_2_counts
 from creativemath_utils.profile import Profile

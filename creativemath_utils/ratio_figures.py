@@ -64,7 +64,7 @@ def correctness_novelty(
     """C against N/C in percent, a point a model, with intervals as crosses.
 
     `intervals` is as from `intervals.ratio_intervals(outcomes, "generator")`; `labels` name -> shown. `published`, as
-    from `beside_paper.published_intervals()`, is drawn quieter in the same axes. `level` is that of the intervals, for
+    from `paper.beside.published_intervals()`, is drawn quieter in the same axes. `level` is that of the intervals, for
     the caption. A model without a correct answer has no point, and is named below the axes. Section 5.4.
     """
     axes = Figure(figsize=(7.2, 5.8), layout="constrained").add_subplot()

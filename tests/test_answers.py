@@ -204,6 +204,58 @@ COMPARED = [
     ("1 < x < 2", "(1, 2)", "equal"),  # an inequality
     (r"x \ge 2", r"[2, \infty)", "equal"),  # likewise
     (r"\{n \ge 13\}", r"n \geq 13", "equal"),  # a relation in braces
+    # option labels in words, in small letters, in lists
+    ("41", "Option B", "equal"),  # a word before it
+    ("41", "the choice (B)", "equal"),  # likewise
+    ("41", "(b)", "equal"),  # a small letter in brackets
+    ("41", "(b) 41", "equal"),  # before its value
+    ("(b)+c", "b+c", "equal"),  # a bracket in a formula
+    ("(A), (C)", "(C), (A)", "equal"),  # two options are a list
+    ("41", "F", "unchecked"),  # no option, and hardly a variable
+    # one thing in several spellings
+    ("2½", r"\frac{5}{2}", "equal"),  # a sign for a fraction
+    ("x²", "x^2", "equal"),  # a sign for a power
+    ("€5", "5", "equal"),  # currency
+    (r"{5 \choose 2}", "10", "equal"),  # plain TeX
+    (r"\dbinom52", "10", "equal"),  # without braces
+    ("√(2)", r"\sqrt2", "equal"),  # brackets for braces
+    (r"\varnothing", r"\{\}", "equal"),  # the empty set
+    (r"n\equiv 1\pmod 3", r"n \equiv 1 \pmod{3}", "equal"),  # residues
+    (r"+\infty", r"\infty", "equal"),  # a sign that says nothing
+    (r"\text{No}", r"\text{no}", "equal"),  # a short word
+    # both signs, anywhere
+    ("±2", "2, -2", "equal"),  # the character
+    (r"1\pm\sqrt2", r"1+\sqrt2, 1-\sqrt2", "equal"),  # in a sum
+    (r"\frac{1\pm\sqrt5}{2}", r"\frac{1+\sqrt5}{2},\frac{1-\sqrt5}{2}", "equal"),  # in a fraction
+    (r"\pm1,\pm2", "1, -1, 2, -2", "equal"),  # in a list
+    (r"\{\pm1\}", "1, -1", "equal"),  # in braces
+    (r"1\pm\sqrt2", r"1+\sqrt2", "different"),  # one of two
+    # readings that are not the only one
+    (r"3/4\pi", r"\frac{3\pi}{4}", "unchecked"),  # or three over four pi
+    (r"\frac{\pi}{6}", r"30^\circ", "unchecked"),  # radians and degrees
+    (r"30^\circ 30'", "30.5", "unchecked"),  # minutes of arc
+    (r"0.333\ldots", r"\frac13", "unchecked"),  # dots
+    (r"\sqrt2", "1.41421356", "unchecked"),  # a rounding, however long
+    ("1,5", "1.5", "unchecked"),  # a decimal comma, or a list
+    ("1, 234", "1234", "unchecked"),  # a digit group, or a list
+    ("1,2", "12.5", "different"),  # neither reading fits
+    (r"\ln 2", r"\log 2", "unchecked"),  # to what base?
+    (r"\sin 30", r"\sin 30^\circ", "unchecked"),  # of what unit?
+    ("6!!", "48", "unchecked"),  # a double factorial
+    ("C(5,2)", "10", "unchecked"),  # a coefficient, or coordinates
+    ("f(2)", "5", "unchecked"),  # a value that is not given
+    (r"1 \pmod{3}", "1", "unchecked"),  # a class and a number
+    ("1A_{16}", "26", "unchecked"),  # another base
+    (r"\emptyset", "0", "unchecked"),  # no solution, or the solution 0
+    (r"\{\emptyset\}", r"\emptyset", "unchecked"),  # one element and none
+    (r"\{x: x>1\}", r"(1,\infty)", "unchecked"),  # a set by a property
+    ("x<1 or x>2", r"(-\infty,1)\cup(2,\infty)", "unchecked"),  # a list of two ranges
+    (r"\infty", r"-\infty", "different"),  # signs
+    # equations
+    ("5 = x", "5", "equal"),  # the value stands first
+    ("12 = 3x", "12", "unchecked"),  # no value of x
+    ("x+y=3", "3", "unchecked"),  # no value of anything
+    ("y=2x+1", "2x-y+1=0", "unchecked"),  # two forms of a line
     # nothing can be said
     (r"\text{none of these}", r"\text{None of these}", "equal"),  # the same words
     (r"\text{YES}", r"\text{NO}", "unchecked"),  # words are not compared, in capitals neither

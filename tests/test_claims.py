@@ -9,10 +9,11 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportions_ztest
 
-from creativemath_utils import claims, count_tests, published
-from creativemath_utils.count_tests import Comparison, above, at_least, higher, proportion
-from creativemath_utils.paper_claims import CLAIMS
-from creativemath_utils.published_numbers import read_numbers
+from creativemath_utils import published
+from creativemath_utils.paper import claims, count_tests
+from creativemath_utils.paper.claim_list import CLAIMS
+from creativemath_utils.paper.count_tests import Comparison, above, at_least, higher, proportion
+from creativemath_utils.paper.numbers import read_numbers
 
 pytestmark = pytest.mark.filterwarnings("error")
 BY_K = (400, 154, 42, 8, 1)

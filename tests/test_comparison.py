@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 from creativemath_utils import comparison, published
-from creativemath_utils.beside_paper import (
+from creativemath_utils.metrics import OUTCOME_COLUMNS, RATIOS
+from creativemath_utils.models import Model
+from creativemath_utils.paper.beside import (
     COMPARED_COLUMNS,
     INTERVAL_COLUMNS,
     compare_with_paper,
@@ -15,8 +17,6 @@ from creativemath_utils.beside_paper import (
     has_published_composition,
     published_intervals,
 )
-from creativemath_utils.metrics import OUTCOME_COLUMNS, RATIOS
-from creativemath_utils.models import Model
 from creativemath_utils.records import Vote
 from creativemath_utils.table_formats import RunInfo
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from creativemath_utils.coverage import best_sets
 from creativemath_utils.records import KitError
+from creativemath_utils.uncertainty.coverage import best_sets
 
 pytestmark = pytest.mark.filterwarnings("error")
 DECISIONS = {"-": (False, False, False), "c": (True, False, False), "n": (True, True, False), "u": (True, True, True)}

@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from creativemath_utils.corpus.token_counts import token_counter
 from creativemath_utils.curate import (
     limit_samples,
     load_corpus,
@@ -15,7 +16,6 @@ from creativemath_utils.curate import (
 )
 from creativemath_utils.profile import SUBSET_ENV, Corpus, Profile, Select, load_profile
 from creativemath_utils.records import COMPETITIONS, KitError, Problem, samples_of, to_row
-from creativemath_utils.token_counts import token_counter
 
 
 def problem(problem_id, competition="AMC_8", n=1, statement="1 + 1?"):

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from creativemath_utils.differences import COLUMNS, _compare, holm, paired_differences
 from creativemath_utils.records import KitError
+from creativemath_utils.uncertainty.differences import COLUMNS, _compare, holm, paired_differences
 
 pytestmark = pytest.mark.filterwarnings("error")
 N_OVER_C = "novelty_to_correctness_ratio"

@@ -14,8 +14,8 @@ import httpx2
 import pytest
 from tenacity import wait_none
 
-from creativemath_utils import download
-from creativemath_utils.download import Source, fetch
+from creativemath_utils.corpus import download
+from creativemath_utils.corpus.download import Source, fetch
 from creativemath_utils.records import KitError
 
 CONTENT = bytes(range(256)) * 40  # 10,240 bytes

@@ -10,8 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from creativemath_utils import hub
-from creativemath_utils.columns import choose_columns, competition_name
+from creativemath_utils.corpus import hub
+from creativemath_utils.corpus.columns import choose_columns, competition_name
 from creativemath_utils.curate import load_corpus
 from creativemath_utils.profile import Corpus, Profile
 from creativemath_utils.records import KitError, Problem, read_problem, to_row

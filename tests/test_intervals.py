@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from creativemath_utils import intervals
-from creativemath_utils.intervals import COLUMNS, ratio_intervals, wilson
 from creativemath_utils.metrics import RATIOS, summarize
 from creativemath_utils.records import KitError
-from creativemath_utils.resampling import percentiles
+from creativemath_utils.uncertainty import intervals
+from creativemath_utils.uncertainty.intervals import COLUMNS, ratio_intervals, wilson
+from creativemath_utils.uncertainty.resampling import percentiles
 
 pytestmark = pytest.mark.filterwarnings("error")
 WRONG, OLD, KNOWN, NEW = (False, False, False), (True, False, False), (True, True, False), (True, True, True)

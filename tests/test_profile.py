@@ -165,7 +165,7 @@ def test_an_unknown_profile_is_named(name, hint):
             {"limit": "ten"},
             ": limit: Input should be a valid integer, unable to parse string as an integer (found 'ten'); write a wh",
         ),
-        ({"corpus": {"source": "demo", "columns": {"a": "b"}}}, ": corpus: columns: belongs to source hub, this is demo"),
+        ({"corpus": {"source": "demo", "columns": {"a": "b"}}}, ": corpus: columns: belongs to source hub, this is"),
         (
             {"models": {"a": {"backend": "api", "id": "x", "extra_body": {"model": "y"}}}},
             ": models.a: extra_body: 'model' is set by the kit, from `id`; take it out",

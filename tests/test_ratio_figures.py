@@ -6,11 +6,11 @@ import pytest
 from matplotlib import image
 
 from creativemath_utils import figures, published
-from creativemath_utils.beside_paper import published_intervals
-from creativemath_utils.coverage import best_sets as find_best_sets
-from creativemath_utils.intervals import ratio_intervals
+from creativemath_utils.paper.beside import published_intervals
 from creativemath_utils.ratio_figures import best_sets, correctness_novelty, novelty_by_difficulty
 from creativemath_utils.records import KitError
+from creativemath_utils.uncertainty.coverage import best_sets as find_best_sets
+from creativemath_utils.uncertainty.intervals import ratio_intervals
 
 pytestmark = pytest.mark.filterwarnings("error")  # a missing glyph, a changed default, a division by zero
 

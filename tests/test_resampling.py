@@ -6,9 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from creativemath_utils import resampling
 from creativemath_utils.records import KitError
-from creativemath_utils.resampling import LADDER, OPEN, count_samples, percentiles, resampled_sums, sign_flip_p
+from creativemath_utils.uncertainty import resampling
+from creativemath_utils.uncertainty.resampling import (
+    LADDER,
+    OPEN,
+    count_samples,
+    percentiles,
+    resampled_sums,
+    sign_flip_p,
+)
 
 pytestmark = pytest.mark.filterwarnings("error")
 

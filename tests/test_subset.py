@@ -10,16 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from creativemath_utils import __main__, subset
+from creativemath_utils import __main__
+from creativemath_utils.corpus import subset
+from creativemath_utils.corpus.dirt import dirt_markdown, dirt_report, find_dirt
+from creativemath_utils.corpus.repair import repair_problems
+from creativemath_utils.corpus.subset import load_subset, read_subset, subset_file
 from creativemath_utils.curate import load_corpus, run_samples
 from creativemath_utils.generate import generation_request
 from creativemath_utils.profile import SUBSET_ENV, Corpus, Profile, load_profile
 from creativemath_utils.records import COMPETITIONS, KitError, samples_of
 from creativemath_utils.spending import CHARACTERS_PER_TOKEN
 from creativemath_utils.store import ROOT
-from creativemath_utils.subset import load_subset, read_subset, subset_file
-from creativemath_utils.subset_dirt import dirt_markdown, dirt_report, find_dirt
-from creativemath_utils.subset_repair import repair_problems
 
 PLACES = [os.environ.get(SUBSET_ENV), ROOT.parent / "shared" / "creativemath" / "subset.json"]
 SUBSET = next((Path(place) for place in PLACES if place and Path(place).is_file()), None)

@@ -9,7 +9,6 @@ import pytest
 from creativemath_utils import published, table_formats, tables
 from creativemath_utils.metrics import OUTCOME_COLUMNS
 from creativemath_utils.models import Model
-from creativemath_utils.records import Vote
 
 INFO = table_formats.RunInfo("my-run", {"rules": "Rules (baseline)", "j": "Judge_J"}, "strict", "2026-01-31")
 

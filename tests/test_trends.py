@@ -8,7 +8,7 @@ import pytest
 import statsmodels.api as sm
 
 from creativemath_utils.records import KitError
-from creativemath_utils.trends import (
+from creativemath_utils.uncertainty.trends import (
     ALL_MODELS,
     ALL_SAMPLES,
     COLUMNS,

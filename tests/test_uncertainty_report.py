@@ -12,8 +12,8 @@ import pytest
 from creativemath_utils.metrics import OUTCOME_COLUMNS
 from creativemath_utils.models import Model
 from creativemath_utils.table_formats import RunInfo
-from creativemath_utils.uncertainty import CSV_COLUMNS, measure
-from creativemath_utils.uncertainty_report import write_uncertainty
+from creativemath_utils.uncertainty.measures import CSV_COLUMNS, measure
+from creativemath_utils.uncertainty.report import write_uncertainty
 
 pytestmark = pytest.mark.filterwarnings("error")
 INFO = RunInfo("my_run", {"j": "Judge|J"}, "strict", "2026-01-31")

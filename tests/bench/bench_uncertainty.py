@@ -20,13 +20,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from workload import load_line
 
-from creativemath_utils.coverage import best_sets
-from creativemath_utils.differences import paired_differences
-from creativemath_utils.intervals import ratio_intervals
 from creativemath_utils.metrics import RATIOS, collect_outcomes
 from creativemath_utils.records import COMPETITIONS, Problem, Sample, Solution, Vote, samples_of
-from creativemath_utils.trends import trends
-from creativemath_utils.uncertainty import measure
+from creativemath_utils.uncertainty.coverage import best_sets
+from creativemath_utils.uncertainty.differences import paired_differences
+from creativemath_utils.uncertainty.intervals import ratio_intervals
+from creativemath_utils.uncertainty.measures import measure
+from creativemath_utils.uncertainty.trends import trends
 
 BAR_SECONDS, BAR_GIGABYTES = 60, 2
 JUDGES = ("a", "b", "c")

@@ -4,10 +4,10 @@ import time
 
 import pytest
 
+from creativemath_utils.corpus.dirt import KINDS, dirt_markdown, dirt_report, find_dirt, same_problems, text_key
+from creativemath_utils.corpus.dirt_text import EXCERPT
 from creativemath_utils.curate import DEMO, read_problems
 from creativemath_utils.records import Problem
-from creativemath_utils.subset_dirt import KINDS, dirt_markdown, dirt_report, find_dirt, same_problems, text_key
-from creativemath_utils.subset_text import EXCERPT
 
 CHOICES = r"$\textbf{(A)}\ 1\qquad\textbf{(B)}\ 2\qquad\textbf{(C)}\ 3\qquad\textbf{(D)}\ 4\qquad\textbf{(E)}\ 5$"
 DRAWING = '[asy] draw((0,0)--(1,1)); label("$A$",(0,0)); [/asy]'

@@ -20,10 +20,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from creativemath_utils.corpus.dirt import same_problems, text_key
+from creativemath_utils.corpus.dirt_rules import is_answer_only, to_other_solution
+from creativemath_utils.corpus.dirt_text import Text, with_backslashes
 from creativemath_utils.records import Problem, competition_order
-from creativemath_utils.subset_dirt import same_problems, text_key
-from creativemath_utils.subset_rules import is_answer_only, to_other_solution
-from creativemath_utils.subset_text import Text, with_backslashes
 
 Rows = list[dict[str, Any]]
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from creativemath_utils.columns import READERS, Columns, is_empty, kind_of, read_solutions, whole_number
+from creativemath_utils.corpus.columns import READERS, Columns, is_empty, kind_of, read_solutions, whole_number
 from creativemath_utils.records import Problem
 
 

@@ -21,10 +21,10 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportions
 
 from creativemath_utils import published
 from creativemath_utils.audit.recovery import read_percent
-from creativemath_utils.intervals import wilson
 from creativemath_utils.metrics import RATIOS, competition_label
 from creativemath_utils.models import Model
 from creativemath_utils.tables import BY_CELL, TABLE_2, make_tables
+from creativemath_utils.uncertainty.intervals import wilson
 
 LEAST_EXPECTED = 5  # Cochran's rule: below it in any of the four cells the score test is not to be relied on
 COMPARED_COLUMNS = (

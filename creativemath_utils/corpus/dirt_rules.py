@@ -1,6 +1,6 @@
 r"""What a rule can see of a text: gaps where words were lost, commands without their backslash, signatures.
 
-A rule sees how a text looks, not what it means. `subset_dirt` counts what these find, `subset_repair` mends the few
+A rule sees how a text looks, not what it means. `dirt` counts what these find, `repair` mends the few
 that need no guess.
 
     >>> list(IN_ANY["words_lost"](Text("Let $P$ be a  of it; by , we are done.")))
@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from creativemath_utils.subset_text import DRAWING, Text, around, cut, lost_backslashes
+from creativemath_utils.corpus.dirt_text import DRAWING, Text, around, cut, lost_backslashes
 from creativemath_utils.wiki.credits import without_credits
 from creativemath_utils.wiki.phrases import TO_FIGURE, TO_SOLUTION, is_bare_answer, says_unfinished
 from creativemath_utils.wiki.text import FORMULA, balanced, pairs_up

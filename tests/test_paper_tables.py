@@ -8,8 +8,10 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from creativemath_utils import figures, published, published_figures, published_tables
-from creativemath_utils.published_numbers import read_numbers
+from creativemath_utils import figures, published
+from creativemath_utils.paper import figures as published_figures
+from creativemath_utils.paper import tables as published_tables
+from creativemath_utils.paper.numbers import read_numbers
 
 pytestmark = pytest.mark.filterwarnings("error")
 OWN = "not results of this kit"

@@ -15,14 +15,14 @@ import pandas as pd
 
 from creativemath_utils import published
 from creativemath_utils.audit.consistency import Count
-from creativemath_utils.claims import write_claims
-from creativemath_utils.count_tests import shown_counts
-from creativemath_utils.intervals import wilson
 from creativemath_utils.markdown import pipe_table, plain_markdown
-from creativemath_utils.published_figures import write_figures
-from creativemath_utils.published_numbers import Numbers, read_numbers
+from creativemath_utils.paper.claims import write_claims
+from creativemath_utils.paper.count_tests import shown_counts
+from creativemath_utils.paper.figures import write_figures
+from creativemath_utils.paper.numbers import Numbers, read_numbers
 from creativemath_utils.store import ROOT, write_atomic
 from creativemath_utils.table_formats import HEADINGS, Column, cells, column_name, plain_latex
+from creativemath_utils.uncertainty.intervals import wilson
 
 FOLDER = ROOT / "figures" / "published"
 RATIO_COLUMN = re.compile(r"C|Nu?|Nu?_over_[CN]|k\d+|n_minus_k_\d+|mean_C|mean_N_over_C")

@@ -18,9 +18,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from creativemath_utils.columns import choose_columns, competition_name
-from creativemath_utils.dataset_rows import to_problems
-from creativemath_utils.flat_files import CSV, JSON, Row, file_rows
+from creativemath_utils.corpus.columns import choose_columns, competition_name
+from creativemath_utils.corpus.dataset_rows import to_problems
+from creativemath_utils.corpus.flat_files import CSV, JSON, Row, file_rows
 from creativemath_utils.models import nearest
 from creativemath_utils.profile import Profile
 from creativemath_utils.records import KitError, Problem, read_problem

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from creativemath_utils.coverage import MOST_MODELS, best_sets
-from creativemath_utils.differences import paired_differences
-from creativemath_utils.intervals import ratio_intervals
 from creativemath_utils.metrics import RATIOS
-from creativemath_utils.resampling import RESAMPLES
-from creativemath_utils.trends import trends, what_cells_show
+from creativemath_utils.uncertainty.coverage import MOST_MODELS, best_sets
+from creativemath_utils.uncertainty.differences import paired_differences
+from creativemath_utils.uncertainty.intervals import ratio_intervals
+from creativemath_utils.uncertainty.resampling import RESAMPLES
+from creativemath_utils.uncertainty.trends import trends, what_cells_show
 
 CELLS = ("k", "n_minus_k")  # what Tables 3 and 4 are by
 TEAM_DECISIONS = ("novel", "novel_unknown")

@@ -1,8 +1,8 @@
 """The problems that the paper's authors published: 400, with 605 solutions. Read as they are, or repaired.
 
 They are not part of the kit. The file is taken from a path, or once from the paper's repository at a pinned commit.
-By default its texts stay byte for byte; what is wrong with them is counted in `subset_dirt`, and what can be mended
-without guessing in `subset_repair`.
+By default its texts stay byte for byte; what is wrong with them is counted in `dirt`, and what can be mended
+without guessing in `repair`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from creativemath_utils.download import Source, fetch
+from creativemath_utils.corpus.download import Source, fetch
+from creativemath_utils.corpus.repair import repair_problems
 from creativemath_utils.profile import SUBSET_ENV, Profile
 from creativemath_utils.records import KitError, Problem
 from creativemath_utils.store import ROOT, shown
-from creativemath_utils.subset_repair import repair_problems
 
 SUBSET_COMMIT = "39cba50650b7ad22c943fb5e4d91fa7f2e6f4a08"
 SUBSET_SHA256 = "7811d8e963a5ff4453baeef88ea91fd7bceaa47169ef7a3dfe96ff62d99bc3b4"

@@ -28,12 +28,12 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from creativemath_utils.differences import holm
-from creativemath_utils.intervals import FEW_PROBLEMS, NAN, wilson
 from creativemath_utils.metrics import RATIOS
 from creativemath_utils.models import nearest
 from creativemath_utils.records import KitError
-from creativemath_utils.resampling import (
+from creativemath_utils.uncertainty.differences import holm
+from creativemath_utils.uncertainty.intervals import FEW_PROBLEMS, NAN, wilson
+from creativemath_utils.uncertainty.resampling import (
     RESAMPLES,
     check_level,
     count_samples,

@@ -13,7 +13,7 @@ import pandas as pd
 
 from creativemath_utils.metrics import DECISIONS
 from creativemath_utils.records import KitError
-from creativemath_utils.resampling import count_samples
+from creativemath_utils.uncertainty.resampling import count_samples
 
 MOST_MODELS = 20  # a million sets
 

@@ -1,6 +1,6 @@
 """Which of the paper's claims hold: each tested on the counts behind its own tables and figures.
 
-Claims are listed in `paper_claims`; verdicts are computed, so changed csv files give changed verdicts:
+Claims are listed in `claim_list`; verdicts are computed, so changed csv files give changed verdicts:
 
 - *holds*: as many of its comparisons as it needs lie on its side, by more than chance;
 - *does not hold*: so many lie on the other side, by more than chance, that it cannot be true;
@@ -18,12 +18,12 @@ import numpy as np
 import pandas as pd
 
 from creativemath_utils import published
-from creativemath_utils.count_tests import Comparison, Verdict, at_least
-from creativemath_utils.intervals import wilson
 from creativemath_utils.markdown import pipe_table, plain_markdown
-from creativemath_utils.paper_claims import CLAIMS, DATA, Q1, Q2, Q4, Claim
-from creativemath_utils.published_numbers import Numbers, read_numbers
+from creativemath_utils.paper.claim_list import CLAIMS, DATA, Q1, Q2, Q4, Claim
+from creativemath_utils.paper.count_tests import Comparison, Verdict, at_least
+from creativemath_utils.paper.numbers import Numbers, read_numbers
 from creativemath_utils.store import write_atomic
+from creativemath_utils.uncertainty.intervals import wilson
 
 ALPHA = 0.025  # each way: 5 % both ways, as with 95 % intervals
 HOLDS, FAILS, OPEN = "holds", "does not hold", "the data cannot tell"

@@ -26,7 +26,7 @@ import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
 from creativemath_utils.metrics import RATIOS
-from creativemath_utils.resampling import (
+from creativemath_utils.uncertainty.resampling import (
     LADDER,
     OPEN,
     RESAMPLES,

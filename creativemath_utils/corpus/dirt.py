@@ -18,10 +18,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from creativemath_utils.corpus.dirt_rules import IN_ANY, IN_PROBLEM, IN_SOLUTION, to_other_solution, to_picture
+from creativemath_utils.corpus.dirt_text import EXCERPT, Text, cut
 from creativemath_utils.markdown import pipe_table, plain_markdown
 from creativemath_utils.records import Problem
-from creativemath_utils.subset_rules import IN_ANY, IN_PROBLEM, IN_SOLUTION, to_other_solution, to_picture
-from creativemath_utils.subset_text import EXCERPT, Text, cut
 from creativemath_utils.wiki.phrases import choice_labels
 
 # What each kind means, in the order of the report.

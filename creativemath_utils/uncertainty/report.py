@@ -8,17 +8,17 @@ from typing import Any
 
 import pandas as pd
 
-from creativemath_utils.coverage import MOST_MODELS
-from creativemath_utils.intervals import FEW_PROBLEMS
 from creativemath_utils.markdown import pipe_table, plain_markdown
 from creativemath_utils.metrics import RATIOS, percent
 from creativemath_utils.models import Model
-from creativemath_utils.resampling import RESAMPLES
 from creativemath_utils.store import write_atomic
 from creativemath_utils.table_formats import RunInfo, column_name
 from creativemath_utils.tables import TABLE_2, labels
-from creativemath_utils.trends import ALL_MODELS, FIRST_K, TRENDS, VIEWS
-from creativemath_utils.uncertainty import measure
+from creativemath_utils.uncertainty.coverage import MOST_MODELS
+from creativemath_utils.uncertainty.intervals import FEW_PROBLEMS
+from creativemath_utils.uncertainty.measures import measure
+from creativemath_utils.uncertainty.resampling import RESAMPLES
+from creativemath_utils.uncertainty.trends import ALL_MODELS, FIRST_K, TRENDS, VIEWS
 
 SHORT = {  # ratio -> its name for readers, in the order of Table 2
     ratio: column_name(column)

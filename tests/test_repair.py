@@ -2,9 +2,9 @@
 
 import pytest
 
+from creativemath_utils.corpus.dirt_text import with_backslashes
+from creativemath_utils.corpus.repair import repair_problems
 from creativemath_utils.records import Problem
-from creativemath_utils.subset_repair import repair_problems
-from creativemath_utils.subset_text import with_backslashes
 
 
 def problem(problem_id, *solutions, statement="Is $7$ odd?", competition="AMC_10", **about):

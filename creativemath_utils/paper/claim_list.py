@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
 
-from creativemath_utils import count_tests as tests
 from creativemath_utils.audit.readings import BY_K
 from creativemath_utils.audit.sentences import (
     BY_LEFT,
@@ -25,8 +24,9 @@ from creativemath_utils.audit.sentences import (
     QWEN,
     YI,
 )
-from creativemath_utils.count_tests import Comparison
-from creativemath_utils.published_numbers import Numbers
+from creativemath_utils.paper import count_tests as tests
+from creativemath_utils.paper.count_tests import Comparison
+from creativemath_utils.paper.numbers import Numbers
 from creativemath_utils.table_formats import column_name
 
 LARGE, SMALL = (GEMINI, OPUS, GPT, LLAMA, QWEN, DEEPSEEK, MIXTRAL), (YI, MATH_7B, MATH_20B)

@@ -1,0 +1,1 @@
+"""How sure a run's numbers are: intervals, paired differences, trends, and the best set of models."""
