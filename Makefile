@@ -15,7 +15,7 @@ STAGES  := curate generate judge analyze
 ifneq ($(words $(PROFILE)),1)
 $(error PROFILE is '$(PROFILE)': make cannot handle a path with a space, move the file)
 endif
-.PHONY: help reproduce $(STAGES) plan record report lab test test-all lint bench clean
+.PHONY: help reproduce $(STAGES) plan record report export lab test test-all lint bench clean
 
 help:  ## show this list
 	@grep -hE '^[a-z -]+:.*##' Makefile | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  %-34s %s\n", $$1, $$2}'
@@ -72,7 +72,7 @@ generate: $(ALL:%=$(DATA)/solutions/%.jsonl)
 judge: $(ALL:%=$(DATA)/votes/%.jsonl) $(DATA)/votes/pairs.jsonl
 analyze: figures/$(RUN)/comparison.md
 
-$(DATA)/problems.jsonl: notebooks/01_curate.ipynb $(PROFILE_FILE) $(CORPUS) $(CODE)
+$(DATA)/problems.jsonl: notebooks/01_curate.ipynb $(PROFILE_FILE) $(CORPUS) $(ANSWERS) $(CODE)
 	$(RUNNER) 01_curate
 
 GENERATE_NEEDS := notebooks/02_generate.ipynb $(DATA)/problems.jsonl $(ANSWERS) $(wildcard data/human/edits.jsonl)
@@ -110,12 +110,15 @@ plan: $(READY)  ## the calls, tokens and money a run needs, and what is missing;
 	@$(KIT) plan --profile '$(PROFILE)'
 
 record: $(READY) $(MINILM)  ## ask the models of PROFILE and keep their answers in its recording
-	$(KIT) run --profile '$(PROFILE)' 01_curate
+	$(KIT) run --profile '$(PROFILE)' 01_curate --set record=true
 	$(KIT) run --profile '$(PROFILE)' 02_generate --set record=true
 	$(KIT) run --profile '$(PROFILE)' 03_judge --set record=true
 
 report: $(READY)  ## the executed notebooks as web pages in data/runs/<run>/report/
 	@$(KIT) report --profile '$(PROFILE)'
+
+export: $(READY)  ## the problems of PROFILE as a data set with its card, in data/runs/<run>/dataset/
+	@$(KIT) export --profile '$(PROFILE)'
 
 lab: $(READY)  ## JupyterLab on the notebooks
 	$(BIN)/jupyter lab --notebook-dir=notebooks
@@ -135,6 +138,8 @@ bench: $(READY)  ## speed, as ratios measured in one run, beside other tools on 
 	$(BIN)/python tests/bench/compare.py
 
 clean:  ## remove what runs have made, but for the ledgers (data/runs/*/responses)
-	rm -rf data/runs/*/problems.jsonl data/runs/*/dropped.jsonl data/runs/*/solutions data/runs/*/votes \
-	       data/runs/*/executed data/runs/*/report .pytest_cache .ruff_cache
+	for made in problems.jsonl dropped.jsonl categories.jsonl dirt.md dataset solutions votes executed report; do \
+	  rm -rf data/runs/*/$$made; \
+	done
+	rm -rf .pytest_cache .ruff_cache
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

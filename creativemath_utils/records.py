@@ -209,14 +209,14 @@ class Recheck:
     """
 
     kind: str
-    stage: str
+    stage: str = field(metadata={"choices": (*STAGES, "pair")})
     problem_id: str
     k: int
     reference_generator: str | None
     generator: str
     judge: str
-    before: Verdict
-    after: Verdict
+    before: Verdict = field(metadata={"choices": VERDICTS})
+    after: Verdict = field(metadata={"choices": VERDICTS})
     key: str | None  # of the second answer; None where the call failed
 
 
@@ -285,9 +285,10 @@ def from_row(kind: type, row: Any, where: str) -> Any:
     missing = [name for name in optional if name not in row and not optional[name]]
     if missing:
         raise KitError(f"{where}: missing {', '.join(missing)}")
-    for name in optional.keys() & CHOICES.keys():
-        if row[name] not in CHOICES[name]:
-            raise KitError(f"{where}: {name} {row[name]!r} is none of {', '.join(CHOICES[name])}")
+    for f in fields(kind):
+        choices = f.metadata.get("choices", CHOICES.get(f.name))
+        if choices and row.get(f.name) not in choices:
+            raise KitError(f"{where}: {f.name} {row.get(f.name)!r} is none of {', '.join(choices)}")
     return kind(**{name: tuple(v) if isinstance(v, list) else v for name, v in row.items() if name in optional})
 
 

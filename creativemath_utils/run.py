@@ -87,7 +87,8 @@ class Run:
         A run that has all its answers needs no model, and none is tried. Raises KitError with everything missing.
         """
         if not self.engine.offline and any(self.engine.ledgers.find(r.key, r.ledger) is None for r in requests):
-            self.engine.check((*self.generators, *self.profile.judges))
+            others = filter(None, (self.profile.commentary,))
+            self.engine.check(dict.fromkeys((*self.generators, *others, *self.profile.judges)))
 
     def problems(self) -> list[Problem]:
         """What notebook 01 wrote."""

@@ -9,8 +9,19 @@ import pytest
 
 from creativemath_utils.models import Model
 from creativemath_utils.profile import Corpus, Profile
-from creativemath_utils.records import PairVote, Problem, Recheck, Response, Solution, Vote, samples_of
+from creativemath_utils.records import (
+    KitError,
+    PairVote,
+    Problem,
+    Recheck,
+    Response,
+    Solution,
+    Vote,
+    samples_of,
+    to_row,
+)
 from creativemath_utils.stability import ask_again, flips, second_questions, shuffled
+from creativemath_utils.store import read_records, write_records
 
 PROBLEM = Problem("p", "IMO", "p", None, 1, None, None, "1 + 1?", ("First.", "Second.", "Third."))
 SAMPLES = samples_of([PROBLEM])
@@ -94,3 +105,17 @@ def test_nothing_is_asked_without_votes():
     profile_like = SimpleNamespace(stability=3, judge_retries=0, verdict_rule="strict")
     assert ask_again(SAMPLES, SOLUTIONS, [], [], profile_like, lambda requests: list(requests)) == []
     assert isinstance(flips([]), pd.DataFrame)
+
+
+def test_a_file_of_second_verdicts_reads_back(tmp_path):
+    """A pair of models is a stage here, and here alone; a word that is no verdict is refused with its line."""
+    kept = [
+        Recheck("again", "coarse", "p", 1, None, "a", "j", "YES", "UNPARSED", "key"),
+        Recheck("swapped", "pair", "p", 1, "b", "a", "j", "YES", "NO", None),
+    ]
+    file = tmp_path / "stability.jsonl"
+    write_records(file, kept)
+    assert read_records(file, Recheck) == kept
+    write_records(file, [{**to_row(kept[0]), "after": "MAYBE"}])
+    with pytest.raises(KitError, match=r"stability.jsonl:1: after 'MAYBE' is none of YES, NO, UNPARSED"):
+        read_records(file, Recheck)
