@@ -20,6 +20,7 @@ from transformers import (
     TopPLogitsWarper,
 )
 
+from creativemath_utils.backends.cache import give_room
 from creativemath_utils.backends.encoding import Prompt
 from creativemath_utils.models import nearest
 from creativemath_utils.records import KitError, Request, Response
@@ -172,6 +173,7 @@ def decode(model: Any, calls: Sequence[Call], end_ids: Sequence[int], stopped: C
     active = list(range(len(calls)))
     cache: dict[str, Any] = {}
     left = calls[0].decoding.max_new_tokens
+    spell = 1  # the first token fills the cache, which then gets room to grow
     while active and left > 0:
         if stopped():
             raise Stopped
@@ -179,11 +181,12 @@ def decode(model: Any, calls: Sequence[Call], end_ids: Sequence[int], stopped: C
         out = model.generate(
             ids,
             attention_mask=mask,
-            max_new_tokens=min(STEPS, left),
+            max_new_tokens=min(spell, left),
             logits_processor=_processors(watch, calls[0].decoding, [generators[row] for row in active]),
             return_dict_in_generate=True,
             **cache,
         )
+        spell = STEPS
         written = out.sequences[:, ids.shape[1] :]
         left -= written.shape[1]
         going = []
@@ -200,6 +203,7 @@ def decode(model: Any, calls: Sequence[Call], end_ids: Sequence[int], stopped: C
         ids = out.sequences
         mask = torch.cat([mask, mask.new_ones(written.shape)], dim=1)
         past = out.past_key_values
+        give_room(past)
         if len(going) < len(active):
             keep = torch.tensor(going, dtype=torch.long, device=device)
             ids, mask, active = ids[keep], mask[keep], [active[place] for place in going]
