@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from statsmodels.stats.inter_rater import cohens_kappa
 
 from creativemath_utils import figures, published
 from creativemath_utils.categories import UNPARSED
@@ -24,6 +23,7 @@ from creativemath_utils.corpus_figures import figure_1_beside, figure_2_beside
 from creativemath_utils.markdown import pipe_table, plain_markdown
 from creativemath_utils.metrics import competition_label, figure_1_counts, figure_2_counts, percent
 from creativemath_utils.records import CATEGORIES, CategoryVote, Problem, Sample, competition_order
+from creativemath_utils.reliability import cohen
 from creativemath_utils.store import write_atomic
 
 # Rows of dropped.jsonl that stand for a whole problem or page: they say so by `where`, or, after a repair, by reason.
@@ -84,13 +84,7 @@ def category_agreement(votes: Iterable[CategoryVote]) -> dict[str, Any]:
     """
     votes = list(votes)
     table = confusion(votes).reindex(columns=CATEGORIES).to_numpy()
-    kappa = low = high = None
-    if np.trace(table) < table.sum() or np.count_nonzero(np.diag(table)) > 1:
-        with np.errstate(invalid="ignore", divide="ignore"):  # where one never varies there is no interval
-            found = cohens_kappa(table)
-        kappa = float(found.kappa)
-        if min(np.count_nonzero(table.sum(axis=axis)) for axis in (0, 1)) > 1:
-            low, high = (float(np.clip(bound, -1, 1)) for bound in (found.kappa_low, found.kappa_upp))
+    kappa, low, high = cohen(table)
     return {
         "asked": len(votes),
         "unparsed": sum(vote.label == UNPARSED for vote in votes),

@@ -80,14 +80,7 @@ def against(verdicts: Sequence[str], truths: Sequence[bool]) -> dict[str, Any]:
         "wrong_no": missed,
         "right_no": false_no,
     }
-    kappa = low = high = None
-    constant = [0 in table.sum(0), 0 in table.sum(1)]  # whether the truth, or the verdict, is always the same
-    if table.sum() and not all(constant):
-        with np.errstate(invalid="ignore", divide="ignore"):  # where nothing varies there is no interval
-            found = cohens_kappa(table)
-        kappa = float(found.kappa)
-        if not any(constant):
-            low, high = (float(np.clip(bound, -1, 1)) for bound in (found.kappa_low, found.kappa_upp))
+    kappa, low, high = cohen(table)
     return {
         **counts,
         "unparsed": len(truths) - int(table.sum()),
@@ -97,6 +90,22 @@ def against(verdicts: Sequence[str], truths: Sequence[bool]) -> dict[str, Any]:
         "kappa_low": low,
         "kappa_high": high,
     }
+
+
+def cohen(table: np.ndarray) -> tuple[float | None, float | None, float | None]:
+    """Cohen's kappa (-1..1) of a square table of counts, with its asymptotic 95 % interval.
+
+    None where it is undefined: over an empty base, or where both always say the same. No interval where one does.
+    """
+    varied = [np.count_nonzero(table.sum(axis=axis)) > 1 for axis in (0, 1)]  # each reader's words
+    if not table.sum() or (not any(varied) and np.trace(table) == table.sum()):
+        return None, None, None
+    with np.errstate(invalid="ignore", divide="ignore"):  # where one never varies there is no interval
+        found = cohens_kappa(table)
+    if not all(varied):
+        return float(found.kappa), None, None
+    low, high = (float(np.clip(bound, -1, 1)) for bound in (found.kappa_low, found.kappa_upp))
+    return float(found.kappa), low, high
 
 
 def judges_among_themselves(votes: Iterable[Vote], seed: int = 0, resamples: int = RESAMPLES) -> pd.DataFrame:

@@ -177,24 +177,36 @@ def as_latex(number: int, table: pd.DataFrame, info: RunInfo) -> str:
     """A table as LaTeX; the document needs the packages booktabs and graphicx."""
     heading, columns = layout(number, table)
     rows, bold = cells(table, columns)
-    lines = [
-        r"% needs \usepackage{booktabs} and \usepackage{graphicx}",
-        r"\begin{table}[t]",
-        r"\centering",
-        rf"\caption{{{plain_latex(' '.join([caption(heading, columns, info), *info.notes]))}}}",
-        rf"\label{{tab:{info.run}-{number}}}",
-        r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-        rf"\begin{{tabular}}{{{'l' * len(columns)}}}",
-        r"\toprule",
-        " & ".join(_latex_header(column.header) for column in columns) + r" \\",
-        r"\midrule",
-    ]
+    lines = []
     for i, row in enumerate(rows):
         if number == 2 and i and table["source"].iloc[i] != table["source"].iloc[i - 1]:
             lines.append(r"\midrule")
         shown = (rf"\textbf{{{plain_latex(t)}}}" if (i, j) in bold else plain_latex(t) for j, t in enumerate(row))
         lines.append(" & ".join(shown) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}}", r"\end{table}"])
+    words = " ".join([caption(heading, columns, info), *info.notes])
+    return latex_table(words, f"{info.run}-{number}", [column.header for column in columns], lines)
+
+
+def latex_table(caption: str, label: str, headers: Sequence[str], lines: Sequence[str]) -> str:
+    """A floating table in booktabs' style, shrunk to the line where it is wider; `lines` are its rows as LaTeX."""
+    return "\n".join(
+        [
+            r"% needs \usepackage{booktabs} and \usepackage{graphicx}",
+            r"\begin{table}[t]",
+            r"\centering",
+            rf"\caption{{{plain_latex(caption)}}}",
+            rf"\label{{tab:{label}}}",
+            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+            rf"\begin{{tabular}}{{{'l' * len(headers)}}}",
+            r"\toprule",
+            " & ".join(map(_latex_header, headers)) + r" \\",
+            r"\midrule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}}",
+            r"\end{table}",
+        ]
+    )
 
 
 def _latex_header(header: str) -> str:

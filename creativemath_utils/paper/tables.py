@@ -21,7 +21,7 @@ from creativemath_utils.paper.count_tests import shown_counts
 from creativemath_utils.paper.figures import write_figures
 from creativemath_utils.paper.numbers import Numbers, read_numbers
 from creativemath_utils.store import ROOT, write_atomic
-from creativemath_utils.table_formats import HEADINGS, Column, cells, column_name, plain_latex
+from creativemath_utils.table_formats import HEADINGS, Column, cells, column_name, latex_table, plain_latex
 from creativemath_utils.uncertainty.intervals import wilson
 
 FOLDER = ROOT / "figures" / "published"
@@ -192,24 +192,15 @@ def as_markdown(number: int, table: pd.DataFrame) -> str:
 def as_latex(number: int, table: pd.DataFrame) -> str:
     """A rebuilt table as LaTeX; the document needs the packages booktabs and graphicx."""
     columns, rows, bold = _layout(table)
-    lines = [
-        f"% {published.NOT_OURS}",
-        r"% needs \usepackage{booktabs} and \usepackage{graphicx}",
-        r"\begin{table}[t]",
-        r"\centering",
-        rf"\caption{{{plain_latex(f'Table {number} of the paper. {published.NOT_OURS} {caption(number, table)}')}}}",
-        rf"\label{{tab:published-{number}}}",
-        r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-        rf"\begin{{tabular}}{{{'l' * len(columns)}}}",
-        r"\toprule",
-        " & ".join(plain_latex(column.header) for column in columns) + r" \\",
-        r"\midrule",
-    ]
+    lines = []
     for i, row in enumerate(rows):
+        if i:
+            lines.append(r"\addlinespace")
         for at in range(max(map(len, row))):
             shown = [plain_latex(cell[at]) if at < len(cell) else "" for cell in row]
             if at == 0:
                 shown = [rf"\textbf{{{text}}}" if (i, j) in bold else text for j, text in enumerate(shown)]
             lines.append(" & ".join(shown) + r" \\")
-        lines.append(r"\addlinespace" if i + 1 < len(rows) else r"\bottomrule")
-    return "\n".join([*lines, r"\end{tabular}}", r"\end{table}"])
+    words = f"Table {number} of the paper. {published.NOT_OURS} {caption(number, table)}"
+    headers = [column.header for column in columns]
+    return f"% {published.NOT_OURS}\n{latex_table(words, f'published-{number}', headers, lines)}"
