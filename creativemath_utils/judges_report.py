@@ -17,6 +17,7 @@ from creativemath_utils.sensitivity import own_family, panel_variants, rule_diff
 from creativemath_utils.stability import flips
 from creativemath_utils.store import write_atomic
 from creativemath_utils.table_formats import RunInfo
+from creativemath_utils.uncertainty.intervals import wilson
 
 ABOUT_LABELS = (
     "Reference labels are what a careful reader says of a solution: does it end on the right result, is it unlike the "
@@ -143,14 +144,19 @@ def _asked_again(record: PanelRecord, shown: Mapping[str, str]) -> list[str]:
     if table.empty:
         return []
     rows = [
-        [r["kind"], shown.get(r["judge"], r["judge"]), r["asked"], _share(r["flipped"], r["clear"])]
+        [
+            *(r["kind"], shown.get(r["judge"], r["judge"]), r["asked"], _share(r["flipped"], r["clear"])),
+            " to ".join(f"{100 * bound:.1f}" for bound in wilson(r["flipped"], r["clear"])) if r["clear"] else "n/a",
+        ]
         for r in _rows(table)
     ]
     return [
         "## Asked a second time",
         "The same question again, with its references shuffled, and with the two solutions of a pair swapped: the "
-        "share of verdicts that turned round, in percent, of those that were clear both times.",
-        pipe_table(rows, ["Question", "Judge", "Asked", "Turned round"]),
+        "share of verdicts that turned round, in percent, of those that were clear both times, with Wilson's 95 % "
+        "interval. Asked the same *again*, a judge at temperature 0 or one that is no language model repeats itself, "
+        "so that row shows no more than that. A judge that says YES to nearly everything has little to turn.",
+        pipe_table(rows, ["Question", "Judge", "Asked", "Turned round", "95 % interval"]),
     ]
 
 
