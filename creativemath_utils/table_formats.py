@@ -28,7 +28,8 @@ from creativemath_utils.tables import BY_CELL, TABLE_2, THIRD_STATES, make_table
 class RunInfo:
     """What a caption says of a run: its name, the judges (name -> label), the verdict rule, the newest answer's date.
 
-    `notes` are sentences that belong beside the tables, such as what a judge is worth.
+    `notes` are sentences that belong beside the tables, such as what a judge is worth; `models` the labels of the
+    generators.
     """
 
     run: str
@@ -36,6 +37,7 @@ class RunInfo:
     verdict_rule: str
     newest_answer: str | None = None
     notes: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
 
 
 def write_tables(outcomes: pd.DataFrame, models: Sequence[Model], folder: Path, info: RunInfo) -> list[Path]:
@@ -146,9 +148,10 @@ def _cell(record: Mapping[str, Any], column: Column) -> str:
 
 def caption(heading: str, columns: Sequence[Column], info: RunInfo) -> str:
     """The words under a table: what it shows, of which run, judged by whom and how, and of what date."""
+    models = f"Models: {', '.join(info.models)}. " if info.models else ""
     in_brackets = "the counts behind a ratio" if any(column.counts for column in columns) else "over how many models"
     return (
-        f"{heading}. Run: {info.run}. Judges: {', '.join(info.judges.values())}. Verdict rule: {info.verdict_rule}. "
+        f"{heading}. Run: {info.run}. {models}Judges: {', '.join(info.judges.values())}. Verdict rule: {info.verdict_rule}. "
         f"Newest answer: {info.newest_answer or 'none'}. In brackets {in_brackets}; n/a: an empty base. "
         "Undecided: samples whose votes leave a decision open; truncated, blocked, refused, failed: samples by what "
         "came back; unparsed: votes without a verdict."

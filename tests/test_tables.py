@@ -201,13 +201,22 @@ def test_latex_shows_text_as_it_is(text, latex):
     assert table_formats.plain_latex(text) == latex
 
 
+def test_a_caption_says_run_models_judges_rule_and_date():
+    said = table_formats.caption(
+        "C", [], table_formats.RunInfo("r", {"j": "J"}, "strict", "2026-01-31", models=("A", "B"))
+    )
+    for words in ("Run: r.", "Models: A, B.", "Judges: J.", "Verdict rule: strict.", "Newest answer: 2026-01-31."):
+        assert words in said
+
+
 @pytest.mark.slow
 def test_latex_compiles(tmp_path):
     if not shutil.which("pdflatex"):
         pytest.skip("pdflatex is not installed (Debian: texlive-latex-recommended)")
     hostile = [model("a", r"\a$v2_{^~&%#<>|\"--", "closed"), model("b", "模型 é þ 😀", "open"), model("c", "plain")]
     run = outcomes(sample("a", "111"), sample("b", "???"), sample("c", "100", k=5, n=7))
-    info = table_formats.RunInfo("my_run", {"j": "J_1 & 100%"}, "strict", None, notes=("A note with $ and 模.",))
+    notes, models = ("A note with $ and 模.",), ("M_1",)
+    info = table_formats.RunInfo("my_run", {"j": "J_1 & 100%"}, "strict", None, notes=notes, models=models)
     written = [path.name for path in table_formats.write_tables(run, hostile, tmp_path, info) if path.suffix == ".tex"]
     body = "".join(rf"\input{{{name}}}" for name in written)
     packages = r"\usepackage{booktabs}\usepackage{graphicx}"
