@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 import unicodedata
 from pathlib import Path
@@ -567,6 +568,8 @@ GO = [
     ("Minor LaTeX edits by quietfern", "C3"),
     ("Credit to Ab for the idea", "C3"),
     ("Author: Ab Cd", "C3"),
+    ("Proposed by Titu Cd, Romania", "C3"),  # no inequality
+    ("Credits go to Ab Cd", "C3"),
     ("Diagram and solution 2 by Ab", "C3"),
     ("Solution by <a href='/wiki/index.php/User:Ab'>Ab</a>", "C3"),
     ("<a href='/wiki/index.php?title=User_talk:Ab'>Ab</a>", "C1"),  # C5
@@ -577,6 +580,7 @@ GO = [
     ("If there are any mistakes, feel free to edit them.", "C8"),
     ("(Someone please draw this.)", "C8"),
     ("Feel free to edit.", "C8"),
+    ("P.S. If anyone finds an error, feel free to fix it.", "C8"),  # C9
     ("Sorry for the mess", "C8"),
     ("https://youtu.be/0", "C8"),
     ("<iframe src='//youtube.com/0'></iframe>", "C8"),
@@ -654,6 +658,9 @@ def test_what_stays_with_a_warning(line, warning):
 
 
 def test_an_unknown_template_is_left_out_with_a_warning():  # R12, but not in a section that is left out
+    lost = "<a class='new' href='/i.php?title=Template:Foo&amp;redlink=1'>Template:Foo</a>"
+    problem = kept(rendered(solution=f"<p>So {lost} it is.</p>"))
+    assert (problem.solutions, problem.warnings) == (("So it is.",), ("unknown_template",))
     problem = kept(wiki(solution="So {{foo|x}} it is.") + b"== See also ==\n{{bar}}")
     assert (problem.solutions, problem.warnings) == (("So it is.",), ("unknown_template",))
     assert kept(wiki() + b"== See also ==\n{{bar}}").warnings == ()
@@ -674,7 +681,11 @@ def test_a_proposer_at_the_start(title, line, left):  # C3
 
 
 @pytest.mark.parametrize(
-    "text", ["Solution by trial and error", "Edges are fixed by rotation", "Proof: Trivial.", "By Ptolemy"]
+    "text",
+    [
+        *("Solution by trial and error", "Edges are fixed by rotation", "Proof: Trivial.", "By Ptolemy"),
+        *("Solution by inclusion-exclusion", "Proof by minimality", "Solution by Markov chains"),
+    ],
 )
 def test_no_by_lines(text):
     assert not is_by_line(text)
@@ -782,6 +793,10 @@ def sections(*parts):
         ("a\n[[Category:Articles]]\nb", "a b"),
         ("<math>y</math>{{a|[[b [http://x c <sup>d", "$y${{a|[[b [http://x c d"),  # what has no end is text
         ("<pre>\n* a\n<math>b\n</pre>", "* a <math>b"),
+        ("<math>a</math>\n=<math>b</math>=<math>c</math>\n=x=y", "$a$ =$b$=$c$ =x=y"),  # R9: no headings
+        ("{|\n|\n* a\n* b\n| <math>|x|</math>\n|}", "- a - b | $|x|$"),  # T6: a list in a cell
+        ("<math>f''(x)</math>, <math>[[1,2]]</math>, <math>1<i<n</math>", "$f''(x)$, $[[1,2]]$, $1<i<n$"),
+        ("Sum\n<cmath>\na\n*b\n~c\n{|\n</cmath>", "Sum \\[ a *b ~c {| \\]"),  # C1, T6: not in a formula
     ],
 )
 def test_edges_of_wikitext(solution, text):
@@ -840,6 +855,13 @@ def test_only_the_shared_sentence_goes(sentence):  # R8
             ["c"],
         ),  # S4: the lemma's
         ([(3, "Notation", "n"), (4, "Alternate Solution", "a")], ["a"]),  # S4: anywhere below the problem
+        (
+            [(2, "Solutions 1 and 2", ""), (3, "Solution 1", "a"), (3, "Method 2", "b")],
+            ["a", "b"],
+        ),  # S4: at their level
+        ([(2, "Solution 1", "a"), (3, "Solution 2", "b"), (3, "Method 3", "c")], ["a", "b", "c"]),  # S4, P2
+        ([(2, "Solution 1", "a"), (3, "Method A", "b"), (3, "Proof", "c")], ["a Method A b Proof c"]),  # S4: parts
+        ([(2, "Alternate Solutions", ""), (3, "Proof", "a"), (3, "Approach", "b")], ["a", "b"]),  # S4: no number
         ([(3, "Solution", "a"), (3, "Lemma", "b")], ["a"]),  # S7: after a solution nothing is problem text
     ],
 )
@@ -866,6 +888,11 @@ def test_edges_of_sections(parts, solutions):
             "diagram_in_problem",
         ),  # D1: a picture that is not there any more
         (wiki("A teacher says that problems will be posted on the wall. How many are there?"), None),  # D3
+        (wiki("This problem has not been edited in. Help us out by adding it."), "incomplete_problem"),  # D3
+        (wiki("Please do not post these problems until Thursday."), "incomplete_problem"),  # D3 before C8
+        (wiki("Find the area of the region shown."), "missing_diagram"),  # D2
+        (wiki("Find the region illustrated below."), "missing_diagram"),  # D2
+        (wiki("The numbers shown on the dice are odd. Find the part of the graph above the line."), None),  # D2
     ],
 )
 def test_edges_of_reasons(content, reason):
@@ -886,6 +913,13 @@ def test_choices_in_another_form_are_choices():  # D3
         ("Solution will be added later.", "placeholder"),
         ("<math>x</math>. (I'll finish this later)", "unfinished"),
         ("<math>x</math>\n\nTo be completed.", "unfinished"),
+        ("The unfinished wall is even.\n\nWe will complete the square here.", None),  # words of mathematics
+        ("<math>x</math> is odd.\n\n{{stub}}", None),  # said of the page, at its foot
+        ("<math>x</math> is odd.\n\n{{incomplete|solution}}", "unfinished"),
+        ("Will be added soon.", "placeholder"),
+        ("(Insert solution here)", "placeholder"),
+        ("There are no solutions yet. Please add one!", "placeholder"),
+        ("This section is empty.", "placeholder"),
     ],
 )
 def test_edges_of_the_list(text, reason):  # 7.1
@@ -908,6 +942,9 @@ def test_what_a_container_says_to_readers_is_logged():  # P1, S8
         ("Solution 5 - ab_cd", "Solution 5"),
         ("Solution 4 by Stars and Bars", "Solution 4 by Stars and Bars"),
         ("Solution 2 by Ab Cd and ef_g", "Solution 2"),
+        ("Solution 4 (step by step)", "Solution 4 (step by step)"),  # no name: the word before it
+        ("Solution 2 (Divisibility by Eleven)", "Solution 2 (Divisibility by Eleven)"),
+        ("Solution 3 (Author: Ab Cd)", "Solution 3"),
     ],
 )
 def test_edges_of_headings(heading, cleaned):  # S10
@@ -943,3 +980,118 @@ def test_nor_do_these(content):
     began = time.process_time()
     assert kept(content).n == 1
     assert time.process_time() - began < 5
+
+
+# --- pages on which many rules meet -----------------------------------------------------------------------------------
+
+
+def pictures(text):
+    """HTML with `«x»` as the picture of a formula."""
+    return re.sub("«(.*?)»", lambda math: img(f"${math[1]}$"), text)
+
+
+LINES = {  # a page of paragraphs: what stays of each solution
+    "The slope is ~80, so «y=3».|~ab_cd, minor edits by Ef9|«PQR» ~ «PST»|The answer is «5» ~ ab_cd (edited by Ef)": (
+        "The slope is ~80, so $y=3$. $PQR$ ~ $PST$ The answer is $5$"
+    ),
+    "-1 is no root.|This is circular - fallacy|There are «5» ways.-ab_cd42|—Ab Cd|Reflect in the «x»-axis": (
+        "-1 is no root. This is circular - fallacy There are $5$ ways. Reflect in the $x$-axis"
+    ),
+    "Solution by ab_cd|Solution by substitution|Proof by induction:|(Edited by Ab)|Sorry, but «n=3» fails too.": (
+        "Solution by substitution Proof by induction: Sorry, but $n=3$ fails too."
+    ),
+    "∼ ab|Use Legendre. ~~~some_one|<b>~bold</b>|Then «n=5». --Ab Cd 09:12, 8 May 2041 (EDT)|«\\textbf{- name}»": (
+        "Use Legendre. Then $n=5$."
+    ),
+    "Note: it is odd.|P.S. It is fun.|[Sorry, no LaTeX]|Video: https://x.y/v|Please note «x>0».|https://x.y": (
+        "Note: it is odd. P.S. It is fun. Please note $x>0$."
+    ),
+}
+
+
+def test_a_page_of_credits():  # C1 to C9
+    solutions = "".join(
+        section(f"Solution {n}", "".join(f"<p>{pictures(line)}\n</p>" for line in lines.split("|")))
+        for n, lines in enumerate(LINES, 1)
+    )
+    problem = kept(html(section("Problem", "<p>Find it.</p><p>Author: Ab Cd</p>") + solutions))
+    assert problem.statement == "Find it." and "possible_comment" in problem.warnings
+    assert [flat(text) for text in problem.solutions] == list(LINES.values())
+
+
+def test_a_page_of_sections_that_are_no_solutions():  # 7.1, S5, S6, S7
+    texts = {
+        "Solution 1": "It is half, so «\\boxed{8}».",
+        "Solution 2": "«\\boxed{8}»",
+        "Solution 3": "It is half,  so «\\boxed{8}». ~late",
+        "Diagram": "(someone please add one)",
+        "Solution 4 (Video)": "https://x.y <img src='thumb.png'>",
+        "Solution 5": "<a href='https://x.y'>https://x.y</a>",
+        "Solution 6": "This problem needs a solution. If you have a solution for it, please help us out.",
+        "Solution 7": "Cut it.</p><p><img src='cut.png'></p><p>(to be continued)",
+        "Solution 8": "",
+        "Remark": "<img src='remark.png'> <img class='latex' alt=''>",
+    }
+    body = "".join(section(heading, f"<p>{pictures(text)}</p>") for heading, text in texts.items())
+    problem = kept(html(section("Problem", "<p>Find it.</p>") + body))
+    assert (problem.solution_headings, problem.warnings) == (("Solution 1",), ("unknown_section",))
+    assert [(removed["heading"][-1], removed["reason"]) for removed in problem.removed_solutions] == [
+        ("2", "answer_only"),
+        ("3", "duplicate_solution"),
+        ("5", "video_only"),
+        ("6", "placeholder"),
+        ("7", "unfinished"),
+        ("8", "empty"),
+    ]
+
+
+def test_a_fragment_with_the_headings_of_today():  # R2, R10, S1
+    def headed(level, text):
+        edit = "<span class='mw-editsection'>[<a href='?action=edit'>edit</a>]</span>"
+        return f"<div class='mw-heading'><h{level} id='x'>{text}</h{level}>{edit}</div>"
+
+    body = (
+        headed(2, "Problem")
+        + "<p>Find it for [mathjax]m&lt;n[/mathjax] and [mathjax display=true]m=9[/mathjax].</p>"
+        + headed(2, "Solution 1: Sum")
+        + "<p>It is 3.</p>"
+        + headed(3, "Solution 2 <i>(Fast)</i>")
+        + "<p>As above, 3.</p>"
+        + headed(2, "🎥 Video Solution 🎥")
+        + "<p>x</p>"
+    )
+    problem = kept(f"<div class='mw-content-ltr mw-parser-output' lang='en'>{body}</div>")
+    assert problem.statement == "Find it for $m<n$ and \\[m=9\\]."
+    assert problem.solution_headings == ("Solution 1: Sum", "Solution 2 (Fast)")
+    assert (problem.solutions, problem.warnings) == (("It is 3.", "As above, 3."), ("refers_to_other_solution",))
+
+
+def test_a_page_of_blocks():  # T3 to T7
+    problem = (
+        "<p>They play:</p><ol><li>Ab picks «n».</li><li>Ef says<ul><li>one of</li><li>two<ul><li>or none.</li></ul>"
+        "</li></ul></li><li>They stop.</li></ol><p>Who wins?</p><ol><li>now</li></ol><dl><dd>«x=1»<dl>"
+        "<dd>twice</dd></dl></dd></dl><center>mid</center><table><tr><th>Price</th><td>$5 &amp; up</td></tr>"
+        "<tr><td></td><td>«8»</td></tr></table>"
+    )
+    solution = "<p>Ab<sup>2</sup><sub>1</sub>«a»«b»<sup class='reference'>[1]</sup> zero\u200bwidth, &#160;&amp;lt;</p>"
+    page = kept(rendered(pictures(problem), pictures(solution)))
+    assert page.statement == (
+        "They play:\n\n1. Ab picks $n$.\n2. Ef says\n  - one of\n  - two\n    - or none.\n3. They stop.\n\nWho wins?"
+        "\n\n1. now\n\n$x=1$\ntwice\n\nmid\n\nPrice | \\$5 & up\n| $8$"
+    )
+    assert page.solutions == ("Ab^{2}_{1}$a$ $b$ zerowidth, &lt;",)
+
+
+def test_a_page_whose_levels_are_odd():  # S4, S8, T8
+    page = sections(
+        *((2, "Solutions", "These use an idea."), (3, "Solution 2", "a"), (4, "Video Solution", "v"), (4, "Step", "b")),
+        *((3, "Proof 2", "c"), (2, "Solution 9", ""), (3, "Case 1", "d"), (3, "Solution 9a", "e"), (2, "Notes", "f")),
+    )
+    problem = kept(page)
+    assert dict(zip(problem.solution_headings, map(flat, problem.solutions), strict=True)) == {
+        "Solutions": "These use an idea.",  # the first below it is not the first by number
+        "Solution 2": "a Step b",
+        "Proof 2": "c",
+        "Solution 9": "Case 1 d",  # what stands before its child is a solution of its own
+        "Solution 9a": "e",
+    }

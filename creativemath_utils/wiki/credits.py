@@ -41,9 +41,10 @@ _CREDIT_MARKS = (0xE100, 0xEFFF)
 # --- the rules: each says whether it takes a line ---------------------------------------------------------------------
 
 _COMMENT = re.compile(
-    rf"(?:{SIGN}|_)*+(?:alternate solutions are always welcome|(?:sorry|please|feel free)\b"
+    rf"(?:{SIGN}|_)*+(?:(?:note|remark|p\.?\s?s)\s*[:.,-]+\s*)?"
+    r"(?:alternate solutions are always welcome|(?:sorry|please|feel free)\b"
     r"|(?:can |could |would )?someone,? please\b"
-    r"|if (?:there|you)\b.{0,40}?\b(?:mistakes?|errors?|typos?)\b.{0,40}?"
+    r"|if (?:there|you|(?:any|some)(?:one|body))\b.{0,40}?\b(?:mistakes?|errors?|typos?)\b.{0,40}?"
     r"\b(?:free|please|edit|fix|correct|change|let|tell|comment|report|contact|message|pm)\b"
     r"|the problems on this page are copyrighted)",
     re.IGNORECASE | re.DOTALL,

@@ -16,6 +16,7 @@ from creativemath_utils.wiki.text import (
     BREAK,
     PARAGRAPH,
     PICTURE,
+    UNKNOWN_TEMPLATE,
     LineBuilder,
     Marks,
     Page,
@@ -182,7 +183,10 @@ class _Walk:
             label = self._inline(element)
             if "wpDestFile=" in element.get("href", ""):  # a picture that the wiki has lost
                 label = PICTURE
-            self._lines.add(label if PICTURE in label else self._marks.link(_target(element), label))
+            if "new" in classes and label.startswith("Template:"):  # one that the wiki does not have
+                self._lines.add(UNKNOWN_TEMPLATE)
+            else:
+                self._lines.add(label if PICTURE in label else self._marks.link(_target(element), label))
         elif tag in ("sup", "sub"):
             inner = self._inline(element)
             self._lines.add(f"{'^' if tag == 'sup' else '_'}{{{inner}}}" if inner else "")

@@ -26,11 +26,15 @@ coordinates vector vectors complex trigonometry trig geometry algebra calculus d
 differentiation linearity probability combinatorics number numbers homothety inversion reflection rotation translation
 spiral projective barycentric mass law laws rule rational roots root matrix determinant telescoping partial direct
 simple pure elementary noticing using considering listing enumeration stars sticks balls logic intuition dissection
-barycentrics logarithms common""".split()  # noqa: SIM905 - reads as prose
+barycentrics logarithms common inclusion-exclusion inclusion minimality maximality divisibility monotonicity
+periodicity continuity extremal picture pictures states markov simon simon's sfft conjugate
+conjugates""".split()  # noqa: SIM905 - reads as prose
 _ABSTRACT = re.compile(r"[a-z]+(?:tion|sion|sis|ics|ence|ment)s?")  # calculation, analysis, statics: no names
 _OF_A_METHOD = {"theorem", "inequality", "lemma", "formula", "identity", "principle", "method", "rule", "criterion"}
 _OF_A_METHOD |= {"algorithm", "bash", "law", "chasing", "chase", "theorems", "induction", "symmetry", "casework"}
-_NO_NAMES = {*_METHODS, "a", "an", "the", "this", "that", "these", "our", "we", "i", "it", "both", "all", "each", "and"}
+_OF_A_METHOD |= {"trick", "chains"}
+_NO_NAMES = {"a", "an", "the", "this", "that", "these", "our", "we", "i", "it", "both", "all", "each", "and"}
+_NO_NAMES |= {"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
 NO_SIGNATURES = {"fallacy", "qed", "q.e.d", "done", "contradiction", "proved", "impossible", "false", "true", "axis"}
 NO_SIGNATURES |= {"axes", "coordinate", "coordinates", "intercept", "intercepts", "th", "gon"}
 
@@ -40,8 +44,11 @@ def is_username(word: str) -> bool:
     return re.search(r"[^\W\d_]", word) is not None and re.search(r"\d|_|[a-z][A-Z]", word) is not None
 
 
-def is_name(text: str) -> bool:
-    """Whether what follows "by" names a person and not a method. Rule C3."""
+def is_name(text: str, of_person: bool = False) -> bool:
+    """Whether what follows "by" names a person and not a method. Rule C3.
+
+    `of_person`: it names nothing else, as after "Proposed", so that Titu is no inequality.
+    """
     tokens = text.split()
     if not tokens:
         return False
@@ -52,7 +59,9 @@ def is_name(text: str) -> bool:
         return True
     if not re.match(r"[^\W\d_]", first) or first.lower() in _NO_NAMES or _ABSTRACT.fullmatch(first.lower()):
         return False
-    if any(token.strip("().,;:").lower() in _OF_A_METHOD for token in tokens[:5]):
+    if of_person and first[0].isupper():
+        return True
+    if first.lower() in _METHODS or any(token.strip("().,;:").lower() in _OF_A_METHOD for token in tokens[:5]):
         return False
     if first[0].isupper():
         return not (first.endswith("ing") and len(tokens) > 1 and tokens[1][0].islower())
@@ -87,7 +96,7 @@ _ROLE = (
 )
 _BY_LINE = re.compile(
     rf"[^\w\ue100-\uefff$\\]*(?P<role>(?:(?:all|the|this|full|above)\s+)*{_ROLE})"
-    rf"(?P<more>(?:[\s,/&+-]+(?:{_ROLE}|\d+|and|or|up|slightly|a|bit|mostly|again|was|is|goes?|due|here|of|above))*)"
+    rf"(?P<more>(?:[\s,/&+-]+(?:{_ROLE}|\d+|and|or|up|slightly|a|bit|mostly|again|was|is|go(?:es)?|due|here|of|above))*)"
     rf"\s*(?P<tie>\bby\b\s*[:~∼-]*|\bto\b\s*:?|:|(?={CREDIT}))\s*(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -110,4 +119,4 @@ def is_by_line(text: str) -> bool:
         return _THANKS.search(role) is not None and is_name(re.split(r"\s+for\b", rest)[0])
     if tie == ":" and not _AUTHOR.search(role):
         return is_username(rest.split()[0]) if len(rest.split()) == 1 else False
-    return is_name(rest)
+    return is_name(rest, of_person=re.search("propos|submitt|author", role, re.IGNORECASE) is not None)

@@ -29,6 +29,7 @@ NO_IMAGE = re.compile(
     r"An image is supposed to go here\.?(?:[^.]{0,20}You can help[^.]*\.)?(?: *Thanks\.)?", re.IGNORECASE
 )
 NEEDS_SOLUTION = re.compile(r"This problem needs a solution\b[^.]*\.?(?: *If you have [^.]*\.)?", re.IGNORECASE)
+STUB = re.compile(r"This (?:article|page) is a stub\b", re.IGNORECASE)  # says nothing of one solution on the page
 INCOMPLETE = re.compile(
     r"This (?:article|page|problem|solution|section) is (?:a stub|incomplete)\b[^.]*\.?(?: *(?:You can )?help[^.]*\.)?",
     re.IGNORECASE,
@@ -37,16 +38,20 @@ _EMBARGO = re.compile(
     r"\b(?:problems?|questions?|exams?|tests?|statements?|page)\b[^.]{0,60}\b(?:will|may|can|could|should)"
     r"(?:\s*not|n['’]t)?\s+(?:be|get)\s+(?:\w+\s+)?(?:posted|available|released|added|uploaded|published|put|made"
     r"|up|discussed|shared)\b"
-    r"|\b(?:not|n['’]t)\s+(?:yet\s+)?(?:been\s+|be\s+)?(?:posted|released|available|published)\b"
+    r"|\b(?:not|n['’]t)\s+(?:yet\s+)?(?:been\s+|be\s+)?(?:posted|released|available|published|edited in|entered)\b"
+    r"|\b(?:problems?|statement|text) (?:is|are) missing\b|\bproblem needs to be added\b"
     r"|\b(?:please )?do(?:\s+not|n['’]t)\s+(?:post|discuss|share)\b",
     re.IGNORECASE,
 )
 _ASKS = re.compile(r"\?|\b(?:find|determine|compute|calculate|evaluate|prove|show)\b", re.IGNORECASE)
 PLACEHOLDER = re.compile(
-    r"[\W_]*+(?:wip|work in progress|(?:\w+ )?coming (?:very )?soon|tb[adc]|to be "
+    r"[\W_]*+(?:wip|work in progress|(?:\w+ )?coming (?:very )?soon|tb[adc]|(?:to|will) be "
     r"(?:added|determined|announced|written|posted)(?: \w+)?|to ?do|(?:there (?:is|are) )?no solutions?"
     r"(?: (?:is|are|has been|have been))?(?: \w+){0,3}?"
-    r"(?: here| yet| available| posted| so far)*|solutions? (?:to come|needed|wanted|pending|soon)"
+    r"(?: here| yet| available| posted| so far)*(?:[.!,;]* please (?:add|write|post)(?: \w+){0,3})?"
+    r"|(?:(?:add|insert|type|write|put|enter) )?(?:(?:a|the|your|my) )?solution (?:goes )?here"
+    r"|(?:add|insert|type|write|put|enter) (?:(?:a|the|your|my) )?solution|this (?:section|page|solution) is empty"
+    r"|not (?:yet )?done(?: yet)?|solutions? (?:to come|needed|wanted|pending|soon)"
     r"|needs? (?:a )?solution|(?:this problem )?needs a solution.*|in progress|under construction|placeholder"
     r"|(?:(?:a|the|full|my) )*solution (?:will|can|should|is to) be "
     r"(?:added|posted|written|uploaded|provided)(?: \w+){0,3}"
@@ -55,10 +60,10 @@ PLACEHOLDER = re.compile(
 )
 _UNFINISHED = re.compile(
     r"\bto be (?:continued|completed|finished)\b|\bwork in progress\b|\bwip\b"
-    r"|(?:\bwill|['’]ll)\s+(?:\w+\s+){0,3}?(?:finish|add|complete|continue|write|do)\b"
+    r"|(?:\bwill|['’]ll)\s+(?:\w+\s+){0,3}?(?:finish|add|complete(?! the square)|continue|write|do)\b"
     r".*\b(?:later|here|soon|tomorrow)\b|\b(?:finish|complete|continue)(?:d|ing)? (?:\w+ ){0,3}(?:later|soon)\b"
     r"|^\W*+(?:(?:this|the|my)\s+)?(?:solution|proof|write-?up|it|this|still|currently)?\s*(?:is|was|left)?"
-    r"\s*(?:still|currently|yet)?\s*unfinished\b",
+    r"\s*(?:still|currently|yet)?\s*unfinished\b(?! (?!solution|proof|for now|so far|as|sorry|please|because|since)\w)",
     re.IGNORECASE,
 )
 VIDEO = re.compile(r"\bvideos?\b|\byoutu\.?be\b|https?://|www\.", re.IGNORECASE)
@@ -78,10 +83,14 @@ _LOOSE_CHOICES = re.compile(r"(?<!\w)A\s*[).:].*?(?<!\w)B\s*[).:]", re.DOTALL)
 _WHICH = re.compile(r"\bwhich(?:\s+one)?\s+of\s+(?:the\s+following|these)\b", re.IGNORECASE)
 TO_FIGURE = re.compile(
     r"\bas (?:is )?(?:shown|pictured|depicted|illustrated|drawn)\b|\bpictured\b"
-    r"|\bshown (?:below|above|here|at|on the|in the)\b"
-    r"|\b(?:in|see|from|of|on|to) (?:the|this) (?:figure|diagram|picture|drawing)\b"
+    r"|\b(?:shown|illustrated|depicted|displayed) (?:below|above|here|at (?:left|right)"
+    r"|(?:at|on|to|in) the (?:left|right|figure|diagram|picture|drawing|graph|map|grid|table|chart))\b"
+    r"|\b(?:region|area|square|rectangle|triangle|polygon|circle|path|grid|shape|solid|cube|pattern|spiral|board) "
+    r"(?:is |are )?shown\b(?! (?:to|that|by|on)\b)"
+    r"|\b(?:in|see|from|of|on|to) (?:the|this) (?:figure|diagram|picture|drawing)\b|\bsee (?:figure|diagram|picture)\b"
     r"|\b(?:figures?|diagrams?|pictures?|drawings?|graphs?|tables?|charts?|maps?) (?:is |are )?"
-    r"(?:shown|below|above|shows?|at (?:the )?(?:left|right)|to the (?:left|right)|on the (?:left|right)|here)\b"
+    r"(?:shown|(?:below|above)(?! (?:the|an?|its)\b)|shows?|here|at (?:the )?(?:left|right)"
+    r"|(?:to|on) the (?:left|right))\b"
     r"|\b(?:following|accompanying|adjoining|adjacent|above|below) (?:figure|diagram|picture|drawing|graph|chart)\b",
     re.IGNORECASE,
 )

@@ -17,6 +17,7 @@ from creativemath_utils.wiki.phrases import (
     NO_IMAGE,
     PLACEHOLDER,
     SHARED,
+    STUB,
     TO_FIGURE,
     TO_SOLUTION,
     VIDEO,
@@ -201,12 +202,12 @@ class _Deciding:
         self.decision.problem = text
         picture = holds(lines, PICTURE)
         body = any(line.kind != "heading" for line in lines)
-        if (not text or not body) and not _unreadable(lines) and not stub and not no_image:
+        notice = self._text(lines if text else raw)
+        embargo = bool(notice) and not picture and is_embargo(lines if text else raw)
+        if (not text or not body) and not (_unreadable(lines) or stub or no_image or embargo):
             reasons["no_problem_text"] = "the problem is empty"
-        if stub:
-            reasons["incomplete_problem"] = "the page says that it is incomplete"
-        elif text and not picture and is_embargo(lines):
-            reasons["incomplete_problem"] = text[:200]
+        if stub or embargo:
+            reasons["incomplete_problem"] = "the page says that it is incomplete" if stub else notice[:200]
         if self._title.multiple_choice and text:
             if not picture and asks_without_choices(text):
                 reasons.setdefault("incomplete_problem", "asks which of the following, and shows no choices")
@@ -264,7 +265,7 @@ class _Deciding:
     def _solution(self, solution: Solution) -> tuple[Cleaned, str | None, str]:
         """A solution cleaned, the reason why it is none (section 7.1) or None, and its text."""
         raw = solution.lines
-        needed, incomplete = _shows(raw, NEEDS_SOLUTION), _shows(raw, INCOMPLETE)
+        needed, incomplete = _shows(raw, NEEDS_SOLUTION), _shows(raw, INCOMPLETE) and not _shows(raw, STUB)
         if _shows(raw, NO_IMAGE):
             self.decision.warnings.append("refers_to_figure")
         lines = self._without_notice(raw, NEEDS_SOLUTION, solution.heading, "placeholder")

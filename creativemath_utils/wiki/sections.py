@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from creativemath_utils.wiki.names import is_name
 from creativemath_utils.wiki.text import PICTURE, Line, Marks, Page, Section, holds, render, text_of
@@ -104,12 +105,14 @@ def clean_heading(heading: str) -> str:
     """A heading without authors' names and empty brackets; the method's name stays. Rule S10."""
 
     def cut(found: re.Match[str]) -> str:
-        return "" if is_name(found["name"]) else found[0]
+        before = re.search(r"\w+$", found.string[: found.start()])
+        step_by_step = before is not None and before[0].lower() == found["name"].lower()
+        return "" if is_name(found["name"]) and not step_by_step else found[0]
 
     by = (
         r"[\s,;/–—-]*(?:(?:\b(?:modified|edited|written|submitted|contributed|proposed|revised|created|added|found|made|"
-        r"posted|and|latexed|credits?)\s+)*\bby\b:?|\bcredits?(?:\s+(?:to|goes to))?\s*:?|\bthanks to\b)\s+"
-        r"(?P<name>[^,;:()\[\]–—]+?)(?=\s*(?:[,;:()\[\]–—]|\s-\s|$))"
+        r"posted|and|latexed|credits?)\s+)*\bby\b:?|\bcredits?(?:\s+(?:to|goes to))?\s*:?|\bthanks to\b|\bauthors?:)"
+        r"\s+(?P<name>[^,;:()\[\]–—]+?)(?=\s*(?:[,;:()\[\]–—]|\s-\s|$))"
     )
     while len(heading) <= _LONGEST:
         before = heading
@@ -223,8 +226,12 @@ class _Taking:
                 return False  # the proof of a lemma
             return not self._solution_levels or node.level in self._solution_levels
         container = over[0]
-        bare = re.fullmatch(r"\W*solution(s?)\W*", container.heading, re.IGNORECASE)
-        if container is not node.parent or not bare:
+        if container is not node.parent:
+            return False
+        if any(child.kind == "solution" for child in takewhile(lambda child: child is not node, container.children)):
+            return True  # solutions stand at its level
+        bare = re.fullmatch(r"\W*(?:solution|(?:[^\W\d]+\W+){0,4}solution(s))\W*", container.heading, re.IGNORECASE)
+        if not bare:
             return False
         if bare[1] or _NUMBER.search(node.heading):
             return True

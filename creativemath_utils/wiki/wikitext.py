@@ -95,6 +95,7 @@ class _Walk:
         """The lines of wikitext without headings."""
         text = self._formulas.held(markup.with_drawings_marked(without_private(text)))
         text = re.sub(r"^ +", "", text, flags=re.MULTILINE)
+        text = re.sub(r"^=", "&#61;", text, flags=re.MULTILINE)  # the page is cut: no heading is left
         self._code(mwparserfromhell.parse(markup.well_formed(text)))
         self._lines.end(PARAGRAPH)
         return self._lines.lines
@@ -123,7 +124,7 @@ class _Walk:
                     self._last_bullets, self._counts = "", []
             elif part[0] != "\n":
                 self._event(part)
-            elif self._in_cell:
+            elif self._in_cell and not self._in_item:
                 self._lines.add(" ")
             elif part.count("\n") > 1:
                 self._end_item(PARAGRAPH)
@@ -262,9 +263,6 @@ class _Walk:
     def _entity(self, node: nodes.HTMLEntity) -> None:
         self._lines.add(running_text(node.normalize(), self._marks))
 
-    def _heading(self, node: nodes.Heading) -> None:  # within a table or a template; the page is cut already
-        self._code(node.title)
-
     def _argument(self, node: nodes.Argument) -> None:
         self._lines.add(self._shown(str(node)))
 
@@ -275,7 +273,6 @@ class _Walk:
         (nodes.ExternalLink, _external_link),
         (nodes.Template, _template),
         (nodes.HTMLEntity, _entity),
-        (nodes.Heading, _heading),
         (nodes.Argument, _argument),
     )
 
