@@ -97,6 +97,12 @@ def test_any_text_can_be_sent():
         error(429, "slow down", headers={"Retry-After": "0"}),
         error(429, "slow down", headers={"Retry-After": "soon"}),
         error(429, "slow down", headers={"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}),
+        error(503, "busy", headers={"Set-Cookie": "\xff=1"}),  # a cookie that could not be sent back
+        Reply(b"<html>busy</html>", 502, {"Content-Type": "text/html; charset=hex"}),  # no encoding of text
+        Reply(b"<html>busy</html>", 502, {"Content-Type": "text/html; charset=undefined"}),
+        Reply(b"busy", headers={"Content-Type": "text/plain; charset=base64"}),
+        Reply(b"no gzip", headers={"Content-Encoding": "gzip"}),
+        Reply(b"half", headers={"Content-Length": "4", "Odd": "a\r\nno header"}),
         Reply(reset=True),
         Reply({"error": {"code": 524, "message": "upstream"}}),
         Reply({"choices": []}),
@@ -109,7 +115,7 @@ def test_any_text_can_be_sent():
         answer(""),
         answer("half", finish="error"),
     ],
-    ids=lambda reply: f"{reply.status} {str(reply.body)[:30]}",
+    ids=lambda reply: f"{reply.status} {str(reply.body)[:30]} {reply.headers}",
 )
 def test_what_may_pass_is_asked_again(fault):
     response, stop, calls = ask_one([fault, fault])
@@ -172,6 +178,71 @@ def test_what_no_request_survives_ends_the_run(reply, says, monkeypatch):
         responses, stop = ask(backend(loopback.url, concurrency=3, api_key_env="TEST_KEY"), requests(20))
     assert responses == [] and says in str(stop) and SECRET not in str(stop)
     assert len(loopback.calls) <= 3  # those in flight, and no more
+
+
+@pytest.mark.parametrize(
+    ("status", "location", "says"),
+    [
+        (301, "/v1/other", "sends calls on to http://127.0.0.1:PORT/v1/other (HTTP 301)"),  # it would lose its body
+        (301, "/login?next=secret", "sends calls on to http://127.0.0.1:PORT/login (HTTP 301)"),
+        (308, "https://127.0.0.1:1/v1", "sends calls on to https://127.0.0.1:1/v1 (HTTP 308)"),
+        (307, "http://[::x", "sends calls on to no address"),
+        (307, "/v1/chat/completions", "sends calls round in circles"),
+    ],
+)
+def test_an_endpoint_that_sends_calls_elsewhere_is_named(status, location, says):
+    account = Spending(max_cost_usd=1000)
+    price = {"input": 1, "output": 1, "date": "2026-01-01"}
+    with Loopback(lambda call: Reply(b"", status, {"Location": location})) as loopback:
+        responses, stop = ask(backend(loopback.url, 1, spending=account, price=price), requests(3))
+        port = loopback.url.removesuffix("/v1").rpartition(":")[2]
+    assert responses == [] and str(stop) == f"{loopback.url} {says.replace('PORT', port)}; correct base_url"
+    assert (account.calls, account.total_usd) == (1, 0)
+
+
+@pytest.mark.parametrize(("times", "status", "tries"), [(2, "ok", 3), (99, "failed", 3)])
+def test_an_endpoint_that_sends_calls_elsewhere_for_now_is_asked_again(times, status, tries):
+    account = Spending()
+    script = [Reply(b"", 302, {"Location": "/maintenance"})] * times
+    response, stop, calls = ask_one(script, spending=account)
+    assert (response.status, stop, len(calls), account.calls) == (status, None, tries, tries)
+    assert status == "ok" or "/maintenance (HTTP 302); see whether base_url is right; gave up" in response.error
+
+
+@pytest.mark.parametrize("status", [307, 308])
+def test_a_call_goes_on_where_it_arrives_whole(status):
+    response, stop, calls = ask_one([Reply(b"", status, {"Location": "/v1/chat/completions/"})])
+    assert stop is None and response.text == "echo question 0"
+    assert [call.path for call in calls] == ["/v1/chat/completions", "/v1/chat/completions/"]
+    assert calls[0].body == calls[1].body
+
+
+@pytest.mark.parametrize(
+    ("end", "path"),
+    [("/v1/", "/v1"), ("/a/v1?version=3", "/a/v1"), ("", "")],
+)
+def test_the_path_is_put_behind_that_of_the_address(end, path):
+    with Loopback() as loopback:
+        responses, _ = ask(backend(loopback.url.removesuffix("/v1") + end), requests(1))
+    query = "?version=3" if "?" in end else ""
+    assert responses[0].status == "ok" and loopback.calls[0].path == f"{path}/chat/completions{query}"
+
+
+def test_every_fault_gives_its_connection_back():
+    faults = [error(500, "x"), Reply(reset=True), Reply(b"<x>"), Reply(b"x", headers={"Content-Encoding": "gzip"}),
+              error(413, "too large"), answer("late", delay=20), Reply(b"{", headers={"Content-Length": "9"}),
+              None]  # fmt: skip
+
+    async def run(url):
+        made = backend(url, concurrency=12, tries=2, timeout_seconds=0.2)
+        async for _ in made.answers(requests(60)):
+            pass
+        free = len(made._free), {made._free.count(client) for client in made._clients}
+        await made.close()
+        return free
+
+    with Loopback(lambda call: faults[call.number % 8]) as loopback:
+        assert asyncio.run(run(loopback.url)) == (20, {10})
 
 
 def test_calls_in_flight_are_let_end_when_the_run_must_end():
@@ -430,6 +501,7 @@ def test_a_decoding_key_that_would_be_lost_is_refused():
         ({"base_url": "http:///v1"}, None, "is no address such as"),
         ({"base_url": "http://127.0.0.1:port/v1"}, None, "is no address such as"),
         ({"base_url": "http://me:pass@:1/v1"}, None, "base_url 'http://:1/v1' is no address"),  # no password shown
+        ({"base_url": "http://me:p@ss@:1/v1?k=1"}, None, "base_url 'http://:1/v1' is no address"),
         ({"api_key_env": "TEST_KEY"}, None, "TEST_KEY is not set"),
         ({"api_key_env": "TEST_KEY"}, "  ", "TEST_KEY is not set"),
         ({"api_key_env": "TEST_KEY"}, f"{SECRET} x", "TEST_KEY holds a space"),
@@ -487,6 +559,40 @@ def test_preflight_finds_a_wrong_port():
         url = loopback.url
     with pytest.raises(KitError, match=r"cannot reach http://127\.0\.0\.1:.*start the server or correct base_url"):
         preflight(backend(url))
+
+
+@pytest.mark.parametrize(
+    ("variable", "proxy", "exempt", "says"),
+    [
+        ("HTTP_PROXY", "http://127.0.0.1:1", "", "The environment names a proxy: where none is needed, add 127.0.0.1"),
+        ("ALL_PROXY", "socks9://me:pass@127.0.0.1:1", "", "the proxy that the environment names cannot be used"),
+        ("HTTP_PROXY", "http://[::x", "", "correct HTTP_PROXY, HTTPS_PROXY or ALL_PROXY"),
+        ("HTTP_PROXY", "http://127.0.0.1:1", "127.0.0.1", None),
+        ("HTTPS_PROXY", "http://127.0.0.1:1", "", None),  # not for this address
+    ],
+)
+def test_a_proxy_in_the_way_is_named(variable, proxy, exempt, says, monkeypatch):
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    monkeypatch.setenv(variable, proxy)
+    monkeypatch.setenv("NO_PROXY", exempt)
+    with Loopback() as loopback:
+        if says is None:
+            preflight(backend(loopback.url))
+        else:
+            with pytest.raises(KitError, match=says) as caught:
+                preflight(backend(loopback.url))
+            assert "pass" not in str(caught.value)
+
+
+def test_preflight_finds_an_address_that_has_moved():
+    moved = Reply(b"", 301, {"Location": "https://127.0.0.1:1/v1/models"})
+    with (
+        Loopback(models=moved) as loopback,
+        pytest.raises(KitError, match="sends calls on to https://127"),
+    ):
+        preflight(backend(loopback.url))
 
 
 def test_the_backend_of_the_table_is_this_one():

@@ -579,3 +579,27 @@ def test_how_a_model_is_asked_is_no_part_of_a_key(tmp_path):
     assert alone.identity() == batch.identity()
     assert isinstance(open_backend(batch, folder=tmp_path), BatchBackend)
     assert not isinstance(open_backend(alone), BatchBackend)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Reply(b"<html>busy</html>", 502, {"Content-Type": "text/html; charset=hex"}),  # no encoding of text
+        error(503, "busy", headers={"Set-Cookie": "\xff=1"}),  # a cookie that could not be sent back
+        Reply(b"no gzip", headers={"Content-Encoding": "gzip"}),
+        Reply({"data": [{"id": None}]}),  # not the list, be it asked for
+    ],
+    ids=lambda reply: f"{reply.status} {reply.headers}",
+)
+def test_odd_replies_to_every_step_make_no_second_batch(tmp_path, fault):
+    with BatchServer(fault=lambda step, number: fault if number == 0 else None, lost=[("create", 1)]) as server:
+        responses, stop = ask(server, tmp_path, requests(2))
+    assert stop is None and texts(responses) == echoes(2) and server.sizes == [2]
+
+
+def test_an_endpoint_that_sends_its_files_elsewhere_is_named(tmp_path):
+    moved = Reply(b"", 301, {"Location": "https://127.0.0.1:1/v1/files"})
+    with BatchServer(fault=lambda step, number: moved) as server:
+        responses, stop = ask(server, tmp_path, requests(2))
+    assert responses == [] and server.steps == {"upload": 1}
+    assert str(stop).endswith("/v1 sends calls on to https://127.0.0.1:1/v1/files (HTTP 301); correct base_url")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -15,6 +16,8 @@ from creativemath_utils.backends.batching import Call, Decoding, next_batch, tok
 from creativemath_utils.backends.encoding import Prompt, PromptEncoder
 from creativemath_utils.backends.local import LocalBackend, memory_gib
 from creativemath_utils.backends.turns import fold_system, merge_turns
+from creativemath_utils.engine import Engine
+from creativemath_utils.ledger import Ledger, Ledgers
 from creativemath_utils.models import Model
 from creativemath_utils.records import KitError, Request, Response, user_message
 
@@ -59,8 +62,9 @@ def texts(responses) -> list[str]:
         {"architecture": "llama"},
         {"architecture": "qwen2", "pad": False},  # no pad token: one must be found
         {"generation": {"repetition_penalty": 1.5}, "pad": False},  # looks at ids, padding among them, not at the mask
+        {"architecture": "gemma3"},  # layers that keep all, and layers that keep a window
     ],
-    ids=["llama", "qwen2-no-pad", "penalty"],
+    ids=["llama", "qwen2-no-pad", "penalty", "gemma3"],
 )
 def test_batch_gives_what_single_gives(about, tmp_path):
     folder = tiny_model(tmp_path, **about)
@@ -85,9 +89,18 @@ def test_padding_shows_a_row_no_token_that_its_prompt_has_not(tmp_path, monkeypa
     assert set(seen[0][1].tolist()) == control | set(tiny_tokenizer().encode("abc"))
 
 
-def test_rows_that_end_leave_the_batch_and_change_nothing(tmp_path):
-    # With half of the alphabet as end tokens, rows end at many different steps.
-    folder = tiny_model(tmp_path)
+@pytest.mark.parametrize(
+    "architecture",
+    [
+        "llama",
+        "mistral",  # a window that slides over the keys
+        "lfm2",  # a state of fixed size beside keys and values
+        "mamba",  # no keys and values at all: nothing to go on from at the next spell
+    ],
+)
+def test_rows_that_end_leave_the_batch_and_change_nothing(tmp_path, architecture):
+    # With some of the alphabet as end tokens, rows end at many different steps.
+    folder = tiny_model(tmp_path, architecture)
     ends = tuple(tiny_tokenizer().convert_ids_to_tokens(range(len(SPECIAL), len(SPECIAL) + 8)))
     requests = [request(table_row(folder, end_tokens=ends), "ab" * n, max_new_tokens=100) for n in range(1, 9)]
     batched = answers(table_row(folder, batch_size=8, end_tokens=ends), requests)
@@ -146,6 +159,7 @@ def test_token_budget():
     config = SimpleNamespace(num_hidden_layers=2, num_key_value_heads=2, num_attention_heads=4, hidden_size=32)
     # 2 (keys, values) x 2 layers x 2 heads x 8 wide x 4 bytes = 256 bytes a token; half of 1 MiB is for them
     assert token_budget(config, 2**20, 4) == 2048
+    assert token_budget(SimpleNamespace(num_hidden_layers=2), 1, 4) > 10**9  # no attention, no keys and values
 
 
 def test_what_cannot_be_asked_is_said_before_anything_is(llama, caplog):
@@ -162,6 +176,23 @@ def test_what_cannot_be_asked_is_said_before_anything_is(llama, caplog):
     assert asyncio.run(first_of_all()).key == requests[-1].key
     assert "1 of 40 calls cannot be asked as they are, the first: prompt of" in caplog.text
     assert [r.status for r in answers(model, requests)].count("failed") == 1
+
+
+def test_a_limit_of_calls_ends_in_the_midst_and_the_next_run_goes_on(llama, tmp_path):
+    """Of 9 calls 4 are within the limit, then 2 more, then the rest: each is asked once."""
+    model = table_row(llama, batch_size=3)
+    requests = [replace(request(model, "ab" * n), ledger="generate.tiny") for n in range(1, 10)]
+    asked = []
+    for limit in (4, 4, 6, 9):
+        with Engine({"tiny": model}, Ledgers(tmp_path), max_calls=limit) as engine:
+            if limit < 9:
+                with pytest.raises(KitError, match=f"max_calls: {limit} is passed: the run has made {limit} calls"):
+                    engine.complete(requests)
+            else:
+                assert texts(engine.complete(requests)) == texts(answers(model, requests))
+            asked.append(engine.asked)
+    assert asked == [4, 0, 2, 3]
+    assert len(Ledger(tmp_path / "generate.tiny.jsonl")) == 9
 
 
 def test_decodings_may_differ(llama):

@@ -8,6 +8,7 @@ import pytest
 from loopback import Loopback, answer
 
 from creativemath_utils.agreement import common_novel_samples
+from creativemath_utils.categories import categorize
 from creativemath_utils.curate import load_corpus, run_samples
 from creativemath_utils.engine import Engine
 from creativemath_utils.generate import generate_solutions, generation_request, solution_from
@@ -179,6 +180,7 @@ models: {{{models}}}
         ("", "YES", True),  # every solution passes every stage, as the plan assumes
         ("early_stop: true", "YES", True),  # two of three equal votes on novelty decide
         ("both_directions: true\nstability: 4", "YES", True),  # pairs the other way round, and second questions
+        ("categories: x\ncommentary: y", "YES", True),  # a call a problem, and one an answer
         ("", "NO", False),  # nothing passes: fewer calls than planned, never more
         ("judge_retries: 2", "Let me see.", False),  # no verdict: retries come on top, which the plan says
     ],
@@ -199,9 +201,11 @@ def test_a_run_makes_the_calls_of_its_plan(tmp_path, monkeypatch, keys, verdict,
         samples = run_samples(problems, profile)
         planned = left(rehearse(profile, problems, samples))
         with Engine(profile.table, Ledgers(profile.paths.responses)) as engine:
+            categorize(problems, profile, engine.complete)
+            assert engine.asked == planned.get("categories", 0) == (len(problems) if profile.categories else 0)
             made = generate_solutions(samples, profile.generators, profile, engine.complete)
             solutions = [solution for name in profile.generators for solution in made[name]]
-            generated = engine.asked
+            generated = engine.asked - planned.get("categories", 0) - planned.get("commentary", 0)
             votes = judge_solutions(samples, solutions, profile.judges, profile, engine.complete)
             outcomes = collect_outcomes(problems, solutions, votes, profile.judges)
             common = common_novel_samples(outcomes, profile.compared)

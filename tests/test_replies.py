@@ -89,6 +89,12 @@ def test_a_rejection_in_the_form_of_fastapi_is_read():
     assert (fault.about, fault.parameter) == ("parameter", "seed")
 
 
+@pytest.mark.parametrize("place", [5, [], None, "seed"])
+def test_a_rejection_that_names_no_place_is_one_of_the_call(place):
+    fault = classify(422, {"detail": [{"loc": place, "msg": "no"}]})
+    assert type(fault) is Permanent and "request: no" in str(fault)
+
+
 @pytest.mark.parametrize(
     ("body", "kind", "about"),
     [
@@ -100,6 +106,7 @@ def test_a_rejection_in_the_form_of_fastapi_is_read():
         ({"error": {"code": 400, "message": "maximum context length is 10"}}, Permanent, "window"),
         ({"error": {"code": 7, "message": "?"}}, Transient, None),  # no status at all
         ({"error": {"code": "²", "message": "?"}}, Transient, None),  # a digit that is no number
+        ({"error": {"code": "9" * 5000, "message": "?"}}, Transient, None),  # longer than Python reads
         ({"error": "overloaded"}, Transient, None),
         ({"choices": None}, Transient, None),
         ({"choices": []}, Transient, None),
@@ -177,6 +184,8 @@ def test_a_blank_reply_that_counts_tokens_is_paid():
         ("many", None),
         ({"prompt_tokens": 3}, {"input_tokens": 3}),
         ({"prompt_tokens": 3, "completion_tokens": 0}, {"input_tokens": 3, "output_tokens": 0}),
+        ({"prompt_tokens": -3, "completion_tokens": True}, None),  # no counts
+        ({"prompt_tokens": 3, "completion_tokens": 10**400}, {"input_tokens": 3}),  # nor is this
     ],
 )
 def test_usage_is_what_the_endpoint_says(usage, counts):

@@ -10,9 +10,7 @@ import sys
 import pytest
 from loopback import Loopback, Reply, answer, error
 
-from creativemath_utils import spending as spending_module
 from creativemath_utils.backends.api import ApiBackend
-from creativemath_utils.curate import CHARACTERS_PER_TOKEN
 from creativemath_utils.engine import Engine
 from creativemath_utils.ledger import Ledger, Ledgers
 from creativemath_utils.models import read_model
@@ -41,10 +39,6 @@ def requests(count, tokens=10, name="m"):
 
 
 WORST_USD = 4 + FRAME_USD + 10
-
-
-def test_tokens_are_counted_as_in_the_plan():
-    assert spending_module.CHARACTERS_PER_TOKEN == CHARACTERS_PER_TOKEN
 
 
 @pytest.mark.parametrize(
@@ -212,12 +206,15 @@ BLANK = Reply({"choices": [{"message": {"content": ""}, "finish_reason": "stop"}
         (error(429, "x"), 0),
         (Reply({"error": {"code": 500, "message": "x"}}), 0),
         (BLANK, 8),  # paid for, and asked again
+        (answer("half", finish="error"), 12),  # no answer, but its tokens are counted
+        (Reply({"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 0}}), 7),
+        (Reply({"choices": []}), WORST_USD),  # nobody said
         (Reply(b"<html>"), WORST_USD),  # whatever that was, it may have been paid
         (Reply(reset=True), WORST_USD),  # the reply was lost on its way
         (answer("late", delay=20), WORST_USD),
         (error(400, "Unsupported parameter: 'max_tokens'", param="max_tokens"), 0),  # learnt, and asked in another form
     ],
-    ids=lambda value: str(getattr(value, "status", value)),
+    ids=lambda value: f"{value.status} {str(value.body)[:20]}" if isinstance(value, Reply) else str(value),
 )
 def test_what_a_fault_costs(fault, cost):
     account = Spending(max_cost_usd=1000)

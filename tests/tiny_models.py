@@ -9,7 +9,16 @@ from typing import Any
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+from transformers import (
+    AutoModelForCausalLM,
+    Gemma3TextConfig,
+    Lfm2Config,
+    LlamaConfig,
+    MambaConfig,
+    MistralConfig,
+    PreTrainedTokenizerFast,
+    Qwen2Config,
+)
 
 from creativemath_utils.backends.local import LocalBackend
 from creativemath_utils.models import Model
@@ -26,6 +35,23 @@ STRICT = (  # refuses a system role and two turns of one role
 )
 DEAF = PLAIN.replace("{% for m in messages %}", "{% for m in messages if m.role != 'system' %}")  # drops it silently
 THINKING = TURNS + "{% if add_generation_prompt %}<|assistant|><think>{% endif %}"
+
+ATTENTION = {
+    "intermediate_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 512,
+}  # fmt: skip
+ARCHITECTURES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "llama": (LlamaConfig, ATTENTION),
+    "qwen2": (Qwen2Config, ATTENTION),
+    "mistral": (MistralConfig, ATTENTION | {"sliding_window": 16}),
+    "gemma3": (
+        Gemma3TextConfig,
+        ATTENTION
+        | {"head_dim": 12, "sliding_window": 16, "layer_types": ["sliding_attention", "full_attention"]}
+        | {"tie_word_embeddings": False},  # a random model would only repeat itself
+    ),
+    "lfm2": (Lfm2Config, ATTENTION | {"layer_types": ["conv", "full_attention"]}),
+    "mamba": (MambaConfig, {"state_size": 8}),
+}
 
 
 def tiny_tokenizer(template: str | None = PLAIN, pad: bool = True, adds_bos: bool = False) -> PreTrainedTokenizerFast:
@@ -49,24 +75,18 @@ def tiny_tokenizer(template: str | None = PLAIN, pad: bool = True, adds_bos: boo
 
 def tiny_model(folder: Path, architecture: str = "llama", generation: dict[str, Any] | None = None, **tokenizer) -> str:
     """Write a random two-layer model with its tokenizer to `folder`; returns the folder's name."""
-    kind, config_kind = {
-        "llama": (LlamaForCausalLM, LlamaConfig),
-        "qwen2": (Qwen2ForCausalLM, Qwen2Config),
-    }[architecture]
+    kind, about = ARCHITECTURES[architecture]
     torch.manual_seed(0)
-    config = config_kind(
+    config = kind(
         vocab_size=len(SPECIAL) + 256,
         hidden_size=48,
-        intermediate_size=64,
         num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        max_position_embeddings=512,
         initializer_range=0.3,  # wide, so that what is written depends on what was read
         bos_token_id=0,
         eos_token_id=1,
+        **about,
     )
-    network = kind(config)
+    network = AutoModelForCausalLM.from_config(config)
     for name, value in (generation or {}).items():
         setattr(network.generation_config, name, value)
     network.save_pretrained(folder)

@@ -16,7 +16,7 @@ from typing import Any
 import httpx2
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 
-from creativemath_utils.backends.endpoint import LOST, POOL, Endpoint, said, with_wait
+from creativemath_utils.backends.endpoint import LOST, POOL, UNHEARD, Endpoint, lost, with_wait
 from creativemath_utils.backends.replies import (
     HOPELESS,
     Blank,
@@ -26,6 +26,7 @@ from creativemath_utils.backends.replies import (
     fault_of,
     read_json,
     read_reply,
+    token_counts,
 )
 from creativemath_utils.backends.throttle import Throttle
 from creativemath_utils.models import Model
@@ -177,22 +178,21 @@ class ApiBackend(Endpoint):
         A call that the endpoint refused is free; one whose reply was lost on the way may have been paid.
         """
         path = "/completions" if "prompt" in sent else "/chat/completions"
-        client = self._free.pop()  # made before the clock runs
+        free = self._free  # made before the clock runs
+        client = free.pop()
         try:
             async with asyncio.timeout(self.model.timeout_seconds):  # in all: a reply may come drop by drop, for ever
                 reply = await client.post(path, content=dump_line(sent), headers=JSON_HEADERS)
-        except (TimeoutError, httpx2.TimeoutException) as error:
-            unheard = isinstance(error, httpx2.ConnectTimeout)
+        except (TimeoutError, *LOST) as error:
+            unheard = isinstance(error, UNHEARD)
             if unheard:
                 charge.free()
-            line = f"timed out after {self.model.timeout_seconds:g} s; raise timeout_seconds"
-            raise Transient(line, stubborn=not unheard) from None
-        except LOST as error:
-            if isinstance(error, httpx2.ConnectError):
-                charge.free()
-            raise Transient(f"connection failed ({said(error)})") from None
+            if isinstance(error, TimeoutError | httpx2.TimeoutException):
+                line = f"timed out after {self.model.timeout_seconds:g} s; raise timeout_seconds"
+                raise Transient(line, stubborn=not unheard) from None
+            raise lost(error) from None
         finally:
-            self._free.append(client)
+            free.append(client)
         if not reply.is_success:
             charge.free()
             raise with_wait(fault_of(reply), reply)
@@ -200,6 +200,8 @@ class ApiBackend(Endpoint):
         if (fault := error_in(body)) is not None:
             if isinstance(body, dict) and body.get("error"):
                 charge.free()
+            elif isinstance(body, dict):
+                charge.paid(token_counts(body.get("usage")))
             raise with_wait(fault, reply)
         return body
 

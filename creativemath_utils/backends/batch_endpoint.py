@@ -16,7 +16,7 @@ import openai
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt
 
 from creativemath_utils.backends.batch_replies import BatchState, id_in, object_in, rows_in
-from creativemath_utils.backends.endpoint import Endpoint, said, with_wait
+from creativemath_utils.backends.endpoint import Endpoint, lost, with_wait
 from creativemath_utils.backends.replies import HOPELESS, Permanent, Transient, fault_of
 from creativemath_utils.backends.sent import SentBatch
 from creativemath_utils.models import Model
@@ -140,7 +140,8 @@ class BatchEndpoint(Endpoint):
             except Unknown:
                 raise Transient("HTTP 404 for the list of batches, which tells whether one was made") from None
             page = body.get("data")
-            if not isinstance(page, list) or not all(isinstance(found, dict) for found in page):
+            named = isinstance(page, list) and all(isinstance(f, dict) and isinstance(f.get("id"), str) for f in page)
+            if not named:
                 raise Transient("reply without the list of batches")
             for found in page:
                 if found.get("input_file_id") == batch.input_file:
@@ -177,7 +178,7 @@ class BatchEndpoint(Endpoint):
             raise with_wait(fault_of(error.response), error.response) from None
         except openai.APIConnectionError as error:
             cause = error.__cause__
-            raise Transient(f"connection failed ({said(cause if isinstance(cause, Exception) else error)})") from None
+            raise lost(cause if isinstance(cause, Exception) else error) from None
 
     @contextlib.contextmanager
     def _taken(self) -> Iterator[None]:

@@ -15,6 +15,7 @@ from creativemath_utils.backends.replies import (
     inner_error,
     read_json,
     read_reply,
+    token_counts,
 )
 from creativemath_utils.records import Request, Response
 from creativemath_utils.spending import Charge
@@ -106,6 +107,8 @@ def read_row(
         if (fault := error_in(body)) is not None:
             if isinstance(body, dict) and body.get("error"):
                 charge.free()
+            elif isinstance(body, dict):
+                charge.paid(token_counts(body.get("usage")))
             raise fault
         return read_reply(request, body, settings)
     error = (row or {}).get("error")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from inspect import signature
 from typing import Any
 
 import torch
@@ -147,9 +148,12 @@ def next_batch(calls: Sequence[Call], rows: int, budget: int | None = None) -> l
 def token_budget(config: Any, free_bytes: int, bytes_per_value: int) -> int:
     """Tokens whose keys and values fit in half of `free_bytes`; the other half is for activations.
 
-    `config` is a text model's. An upper bound on the need: layers with a sliding window take less.
+    `config` is a text model's. An upper bound on the need: layers with a sliding window take less, and a model without
+    attention has no keys and values: what it keeps of a row does not grow.
     """
-    heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
+    heads = getattr(config, "num_key_value_heads", None) or getattr(config, "num_attention_heads", None)
+    if heads is None:
+        return _NEVER
     width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     return int(free_bytes // 2) // (2 * config.num_hidden_layers * heads * width * bytes_per_value)
 
@@ -172,6 +176,7 @@ def decode(model: Any, calls: Sequence[Call], end_ids: Sequence[int], stopped: C
     rows = [Row() for _ in calls]
     active = list(range(len(calls)))
     cache: dict[str, Any] = {}
+    resumes = "past_key_values" in signature(model.forward).parameters  # recurrent models read all anew at each spell
     left = calls[0].decoding.max_new_tokens
     spell = 1  # the first token fills the cache, which then gets room to grow
     while active and left > 0:
@@ -202,7 +207,7 @@ def decode(model: Any, calls: Sequence[Call], end_ids: Sequence[int], stopped: C
                 going.append(place)
         ids = out.sequences
         mask = torch.cat([mask, mask.new_ones(written.shape)], dim=1)
-        past = out.past_key_values
+        past = out.past_key_values if resumes else None
         give_room(past)
         if len(going) < len(active):
             keep = torch.tensor(going, dtype=torch.long, device=device)

@@ -9,7 +9,9 @@ import os
 import re
 import ssl
 from functools import cached_property
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 from tenacity import RetryCallState, wait_random_exponential
@@ -23,10 +25,16 @@ from creativemath_utils.spending import Spending
 
 TRIES = 12  # a third of all tries may fail for a while, and a call still gets through: (1/3)^12 is 2 in a million
 CONNECT_SECONDS = 20
+KEEP_SECONDS = 4  # an idle connection; many servers close theirs after 5, and a call sent just then is lost
 POOL = 10  # connections of a client, which looks at each of them twice a call
 LONGEST_WAIT_SECONDS = 300  # an endpoint that asks for more is left alone until the next run
 SHORTEST_SHOWN = 7  # characters of a key that are worth hiding: a cut may have left only its first part
-LOST = (httpx2.RequestError, httpx2.InvalidURL, OSError)  # no reply that could be read, for whatever reason
+# No reply that could be read, for whatever reason; and of these, the ones where no model can have been asked.
+LOST = (Transient, Permanent, httpx2.RequestError, httpx2.InvalidURL, OSError)
+UNHEARD = (
+    Transient, Permanent, httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError, httpx2.TooManyRedirects,
+    httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, httpx2.InvalidURL,
+)  # fmt: skip
 
 
 class Endpoint:
@@ -55,8 +63,8 @@ class Endpoint:
 
     @property
     def where(self) -> str:
-        """The address as it may be shown: without a password or key that someone has put into it."""
-        return re.sub(r"//[^/@]*@", "//", (self.model.base_url or "").partition("?")[0]).rstrip("/")
+        """The address as it may be shown."""
+        return bare(self.model.base_url or "")
 
     @property
     def _key(self) -> str:
@@ -70,19 +78,31 @@ class Endpoint:
     @cached_property
     def _clients(self) -> list[httpx2.AsyncClient]:
         """As many clients as the connections want, at POOL each. Whether to ask again is decided here, not there."""
-        plain = (self.model.base_url or "").startswith("http:")  # then it needs no certificates, which take a while
-        return [
-            httpx2.AsyncClient(
-                base_url=self.model.base_url or "",
-                headers={"Authorization": f"Bearer {self._key}", "Accept": "application/json"},
-                timeout=httpx2.Timeout(self.model.timeout_seconds, connect=CONNECT_SECONDS),
-                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=POOL),
-                follow_redirects=True,
-                verify=context,
-            )
-            for context in [ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else httpx2.create_ssl_context()]
-            for _ in range(-(-self._connections // POOL))
-        ]
+        address = httpx2.URL(self.model.base_url or "")
+        plain = address.scheme == "http"  # then it needs no certificates, which take a while
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else httpx2.create_ssl_context()
+        try:
+            return [
+                httpx2.AsyncClient(
+                    base_url=address.copy_with(query=None, fragment=None),
+                    params=address.params,
+                    headers={"Authorization": f"Bearer {self._key}", "Accept": "application/json"},
+                    cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # no call hangs on an earlier one
+                    timeout=httpx2.Timeout(self.model.timeout_seconds, connect=CONNECT_SECONDS),
+                    limits=httpx2.Limits(
+                        max_connections=None, max_keepalive_connections=POOL, keepalive_expiry=KEEP_SECONDS
+                    ),
+                    follow_redirects=True,
+                    event_hooks={"response": [_on_reply]},
+                    verify=context,
+                )
+                for _ in range(-(-self._connections // POOL))
+            ]
+        except (ImportError, ValueError, httpx2.InvalidURL) as error:  # the one thing here that nobody has looked at
+            line = f"the proxy that the environment names cannot be used ({type(error).__name__}: {bare(str(error))})"
+            raise KitError(
+                f"{line}; correct HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, or name the host in NO_PROXY"
+            ) from None
 
     def missing(self) -> list[str]:
         if self.model.base_url is None:
@@ -102,10 +122,12 @@ class Endpoint:
             try:
                 reply = await self._http.get("/models", timeout=CONNECT_SECONDS)
             except LOST as error:
+                fault = lost(error)
+                if isinstance(fault, Permanent):
+                    raise self._hopeless(fault) from None
                 if last:
-                    reason = self._clean(said(error))
-                    line = f"cannot reach {self.where} ({reason}); start the server or correct base_url"
-                    raise KitError(line) from None
+                    line = f"cannot reach {self.where} ({said(error)}); start the server or correct base_url"
+                    raise KitError(self._clean(f"{line}{self._by_proxy()}")) from None
             else:  # someone is there, be it without this list
                 fault = None if reply.is_success else fault_of(reply)
                 if isinstance(fault, Permanent) and fault.about in ("key", "credit"):
@@ -138,8 +160,18 @@ class Endpoint:
             return KitError(self._clean(f"{self.where} rejected the key ({error}); {remedy}"))
         if error.about == "credit":
             return KitError(self._clean(f"{self.where} has no credit left ({error}); top it up, then run again"))
+        if error.about == "address":
+            return KitError(self._clean(f"{self.where} {error}; correct base_url"))
         line = f"{self.where} knows no model {self.model.id!r} ({error}); correct id or base_url"
         return KitError(self._clean(line))
+
+    def _by_proxy(self) -> str:
+        """What to look at besides, where the environment sends the calls through a proxy."""
+        parts = urlsplit(self.model.base_url or "")
+        proxies = getproxies()
+        if not (proxies.get(parts.scheme) or proxies.get("all")) or proxy_bypass(parts.hostname or ""):
+            return ""
+        return f". The environment names a proxy: where none is needed, add {parts.hostname} to NO_PROXY"
 
     def _wait(self, state: RetryCallState) -> float:
         """Seconds until the next try: what the endpoint asked for, spread a little, or an exponential backoff."""
@@ -150,8 +182,8 @@ class Endpoint:
         return asked + min(self._backoff(state), asked or float("inf"))
 
     def _clean(self, text: str) -> str:
-        """A message without the key, should an endpoint have echoed it, on one line."""
-        return " ".join(mask(text, self._key).split())
+        """A message without the key, should an endpoint have echoed it (be it in UTF-16), on one line."""
+        return " ".join(mask(text.replace("\0", ""), self._key).split())
 
 
 def with_wait(fault: Transient | Permanent, reply: httpx2.Response) -> Transient | Permanent:
@@ -159,6 +191,41 @@ def with_wait(fault: Transient | Permanent, reply: httpx2.Response) -> Transient
     if isinstance(fault, Transient):
         fault.retry_after = read_retry_after(reply.headers.get("retry-after"))
     return fault
+
+
+def lost(error: Exception) -> Transient | Permanent:
+    """What an error of LOST means."""
+    if isinstance(error, httpx2.TooManyRedirects):
+        return Permanent("sends calls round in circles", "address")
+    return error if isinstance(error, Transient | Permanent) else Transient(f"connection failed ({said(error)})")
+
+
+async def _on_reply(reply: httpx2.Response) -> None:
+    """Raises Permanent, or Transient, where a reply sends a call elsewhere for good, or for now, where it would not
+    arrive as it is: without its body, or past the certificates, which an address with TLS needs.
+    """
+    reply.encoding = "utf-8"  # of its text; some names that a reply may give there are those of no text at all
+    if not reply.has_redirect_location:
+        return
+    try:
+        there = reply.url.join(reply.headers["location"])
+    except httpx2.InvalidURL:
+        raise Permanent("sends calls on to no address", "address") from None
+    emptied = reply.request.method == "POST" and reply.status_code not in (307, 308)
+    if emptied or there.scheme != reply.url.scheme:
+        line = f"sends calls on to {bare(str(there))} (HTTP {reply.status_code})"
+        if reply.status_code in (301, 308):
+            raise Permanent(line, "address")
+        raise Transient(f"{line}; see whether base_url is right", stubborn=True)
+
+
+def bare(address: str) -> str:
+    """An address, or a line with one, as it may be shown: without a password or key that someone has put into it.
+
+    >>> bare("http://me:secret@127.0.0.1/v1/?key=secret")
+    'http://127.0.0.1/v1'
+    """
+    return re.sub(r"//[^/]*@", "//", address.partition("?")[0]).rstrip("/")
 
 
 def said(error: Exception) -> str:

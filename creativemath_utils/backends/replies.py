@@ -42,8 +42,9 @@ STATUS_OF_CODE = {
     "model_not_found": 404, "not_found_error": 404, "rate_limit_exceeded": 429, "rate_limit_error": 429,
 }  # fmt: skip
 
-About = Literal["call", "parameter", "roles", "window", "blocked", "key", "credit", "model"]
-HOPELESS = ("key", "credit", "model")  # a fault of every call to the model
+About = Literal["call", "parameter", "roles", "window", "blocked", "key", "credit", "model", "address"]
+HOPELESS = ("key", "credit", "model", "address")  # a fault of every call to the model
+MOST_TOKENS = 10**12  # more were counted by nobody
 
 
 class Transient(Exception):
@@ -70,7 +71,7 @@ class Blank(Transient):
 class Permanent(Exception):
     """The same call would fail again. `about` says what is at fault, `parameter` names it where it is one.
 
-    A fault of the `key`, the `credit` or the `model` is one of every call, not of this one alone.
+    A fault of the `key`, the `credit`, the `model` or the `address` is one of every call, not of this one alone.
     """
 
     def __init__(self, message: str, about: About = "call", parameter: str | None = None) -> None:
@@ -88,7 +89,8 @@ def classify(status: int, body: Any, text: str = "") -> Transient | Permanent:
         detail = detail.get("detail") or detail.get("message") or detail
     named = error.get("param")
     if isinstance(detail, list) and detail and isinstance(detail[0], dict):  # FastAPI: one entry a fault
-        named = named or str((detail[0].get("loc") or ["request"])[-1])
+        place = detail[0].get("loc")
+        named = named or str(place[-1] if isinstance(place, list) and place else "request")
         detail = f"{named}: {detail[0].get('msg')}"
     message = " ".join(str(detail or text or "no message").split())[:300]
     code = f"{error.get('code') or ''} {error.get('type') or ''}"
@@ -179,7 +181,7 @@ def read_reply(request: Request, body: dict[str, Any], settings_used: dict[str, 
         status=status,
         reasoning=str(reasoning) if reasoning else None,
         finish_reason=str(finish) if finish is not None else None,
-        usage=_token_counts(body.get("usage")),
+        usage=token_counts(body.get("usage")),
         settings_used=settings_used,
     )
     if status == "refused" and not text.strip() and ended not in REFUSED:
@@ -191,7 +193,7 @@ def inner_error(error: Any) -> Transient | Permanent:
     """An error that came with status 200, by the code inside; without one that can be read it may pass."""
     about = error if isinstance(error, dict) else {}
     codes = [about.get(name) for name in ("status", "code", "type")]
-    numbers = [int(code) for code in codes if str(code).isdecimal() and 400 <= int(code) < 600]
+    numbers = [int(code) for code in codes if re.fullmatch("[45][0-9]{2}", str(code))]
     names = [STATUS_OF_CODE[code] for code in codes if isinstance(code, str) and code in STATUS_OF_CODE]
     return classify((numbers + names + [500])[0], {"error": error})
 
@@ -204,12 +206,12 @@ def _text_of(content: Any) -> str:
     return content if isinstance(content, str) else ""
 
 
-def _token_counts(usage: Any) -> dict[str, int] | None:
-    """Tokens by the kit's own names; None where the endpoint does not say."""
+def token_counts(usage: Any) -> dict[str, int] | None:
+    """Tokens by the kit's own names; None where the endpoint does not say, or says what cannot be."""
     if not isinstance(usage, dict):
         return None
     counts = {"input_tokens": usage.get("prompt_tokens"), "output_tokens": usage.get("completion_tokens")}
-    return {name: count for name, count in counts.items() if isinstance(count, int)} or None
+    return {name: count for name, count in counts.items() if type(count) is int and 0 <= count < MOST_TOKENS} or None
 
 
 def _named_parameter(message: str) -> str | None:
