@@ -43,7 +43,7 @@ def similarity_heat_map(
     if count < 2 or samples == 0:
         axes = Figure(figsize=(4.5, 1.2), layout="constrained").add_subplot()
         nothing = "no sample for which every model's solution is novel" if count >= 2 else "fewer than two models"
-        return message(axes, f"nothing to compare: {nothing}")
+        return message(axes, wrapped(f"nothing to compare: {nothing}", 50))
     names = [wrapped((labels or {}).get(name, name)) for name in similarity.index]
     width, height = _size(names, CELL)
     figure = Figure(figsize=(width, height + 0.5), layout="constrained")

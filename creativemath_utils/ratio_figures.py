@@ -227,22 +227,26 @@ def best_sets(sets: pd.DataFrame, labels: Mapping[str, str] | None = None, decis
     """
     chain = _chain(sets)
     steps = [_step(chain, place, labels or {}) for place in range(len(chain))]
-    lines = sum(1 + max(step.count("\n"), one["tied"] > 1) for step, one in zip(steps, chain, strict=True))
-    figure = Figure(figsize=(7.2, 1.2 + 0.1 * len(chain) + 0.14 * lines), layout="constrained")
+    more = [step.count("\n") for step in steps]  # lines, where many models change at once
+    lines = sum(1 + max(extra, one["tied"] > 1) for extra, one in zip(more, chain, strict=True))
+    figure = Figure(figsize=(7.2, 1.2 + 0.1 * len(chain) + 0.14 * lines + 0.04 * sum(more)), layout="constrained")
     axes = figure.add_subplot()
     if not chain:
         return message(axes, "no models to choose from")
     covered = np.array([one["covered"] for one in chain])
     before = np.concatenate([[0], covered[:-1]])
-    places, samples = np.arange(len(chain)), chain[0]["samples"]
+    samples = chain[0]["samples"]
+    rooms = 1 + 0.6 * np.array(more)
+    places = rooms.cumsum() - (rooms + rooms[0]) / 2
     axes.barh(places, before, height=0.66, color=PALE, label="with one model less")
     axes.barh(places, covered - before, left=before, height=0.66, color=BLUE, label="gained")
-    axes.set(xlim=(0, max(1, samples)), ylim=(len(chain) - 0.5, -0.5), xlabel="Samples covered")
+    axes.set(xlim=(0, max(1, samples)), ylim=(places[-1] + rooms[-1] / 2, -rooms[0] / 2))
+    axes.set_xlabel("Samples covered")
     axes.set_yticks(places, steps)
     axes.annotate("m", (0, 1), (-6, 3), xycoords="axes fraction", textcoords="offset points", ha="right")
     axes.tick_params(axis="y", length=0, pad=24)  # the numbers stand between
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-    for place, one in enumerate(chain):
+    for place, one in zip(places, chain, strict=True):
         at = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points", "va": "center"}
         axes.annotate(str(one["m"]), (0, place), (-6, 0), ha="right", **at)
         share = whole_percent(one["covered"] / samples) if samples else "n/a"
@@ -255,12 +259,12 @@ def best_sets(sets: pd.DataFrame, labels: Mapping[str, str] | None = None, decis
 
 
 def _chain(sets: pd.DataFrame) -> list[dict]:
-    """One best set for each m, with how many tie, where it can be an extension of the one before."""
+    """One best set for each m, with how many tie: the one that keeps the most models of the one before."""
     chain: list[dict] = []
     for _, tied in sets.groupby("m") if len(sets) else ():
         rows = tied.to_dict("records")
         before = set(chain[-1]["models"]) if chain else set()
-        chosen = next((row for row in rows if before <= set(row["models"])), rows[0])
+        chosen = max(rows, key=lambda row: len(before & set(row["models"])))  # the first of those that keep most
         chain.append(chosen | {"tied": len(rows)})
     return chain
 

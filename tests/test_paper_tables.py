@@ -12,6 +12,7 @@ from creativemath_utils import figures, published
 from creativemath_utils.paper import figures as published_figures
 from creativemath_utils.paper import tables as published_tables
 from creativemath_utils.paper.numbers import read_numbers
+from creativemath_utils.records import KitError
 
 pytestmark = pytest.mark.filterwarnings("error")
 OWN = "not results of this kit"
@@ -119,8 +120,8 @@ def test_how_much_wider_intervals_could_be(tables, number, widest):
 
 def test_all_files_are_there_and_say_whose_numbers_they_hold(written):
     names = [f"table_{n}.{s}" for n in (2, 3, 4, 5) for s in ("csv", "md", "tex")]
-    names += [f"figure_{n}.{s}" for n in (1, 2, 6) for s in ("png", "pdf")]
-    assert [path.name for path in written] == [*names, "figures.md", "claims.md", "audit.md"]
+    names += ["claims.md", "audit.md", *(f"figure_{n}.{s}" for n in (1, 2, 6) for s in ("png", "pdf"))]
+    assert [path.name for path in written] == [*names, "figures.md"]
     for path in written:
         if path.suffix == ".csv":
             assert set(pd.read_csv(path)["numbers_of"]) == {published_tables.OWNER}
@@ -145,7 +146,7 @@ def test_markdown_marks_wrong_cells_and_the_best(tables):
 def test_latex_has_a_line_for_each_line_of_a_cell(tables):
     text = published_tables.as_latex(3, tables[3])
     assert r"\textbf{100 (8/8)} \\" in text
-    assert r"& expected 71.43 (30/42 or 31/42) &" in text
+    assert r"& expected 30/42 or 31/42, nearest 71.43 &" in text  # 31 would be 73.81
     assert not [line for line in text.splitlines() if line.startswith("[")]  # it would be read as an option of \\
     assert text.count(r"\addlinespace") == 9 and text.count(r"\bottomrule") == 1
 
@@ -155,6 +156,36 @@ def test_a_mended_number_is_no_longer_marked(source):
     path.write_text(path.read_text().replace("71.32", "71.43"))
     table = published_tables.rebuilt_table(3, read_numbers(source), published.audit(source), source)
     assert details(table, "DeepSeek-V2", "k3")[:5] == ("agrees", "", "30", "42", "30/42")
+
+
+@pytest.mark.parametrize(
+    ("candidates", "expected", "shown"),
+    [
+        ("30/42", "71.43", "expected 71.43 (30/42)"),
+        ("15/21, 30/42", "71.43", "expected 71.43 (15/21 or 30/42)"),  # one value
+        ("30/42, 31/42", "71.43", "expected 30/42 or 31/42, nearest 71.43"),
+        ("605 pairs of counts", "49.92 or 50.08", "expected one of 605 pairs of counts, nearest 49.92 or 50.08"),
+        ("", "n/a", "expected n/a"),
+    ],
+)
+def test_what_is_expected_of_a_wrong_cell(candidates, expected, shown):
+    record = {"C": "71.32", "C_state": "wrong", "C_expected": expected, "C_candidates": candidates}
+    record |= {"C_low": "", "C_high": ""}
+    assert published_tables._lines(record, "C", True) == ["71.32 wrong,", shown]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("model\n", "no counts on its diagonal"),
+        ("model,a,b,c\na,3,2,1\nb,1,3,1\nc,1,1,3\n", "symmetric"),  # a beside b, and b beside a
+    ],
+)
+def test_what_the_audit_says_is_there_though_a_figure_cannot_be_drawn(source, tmp_path, text, message):
+    (source / "figure6_similarity.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(KitError, match=message):
+        published_tables.write_published(tmp_path / "new", source)
+    assert {"audit.md", "claims.md"} <= {path.name for path in (tmp_path / "new").iterdir()}
 
 
 def test_figures_are_marked_as_the_papers(monkeypatch, tmp_path):

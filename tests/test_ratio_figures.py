@@ -1,5 +1,7 @@
 """C against N/C, N/C by difficulty and best sets, rendered to files: small frames, odd names, ratios over nothing."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -282,6 +284,18 @@ def test_best_sets_say_who_joins_and_what_is_covered(found, names, told, tmp_pat
     gained = [bar.get_width() for bar in axes.containers[1]]
     assert sum(gained) == found["covered"].max()
     assert inside(axes.figure)
+
+
+def test_best_sets_that_change_by_many_models_at_once_stay_apart():
+    # of two that tie the one that keeps g; then five go and six come
+    rows = [(1, ("g",), 3, 9), (6, tuple("abcdef"), 6, 9), (6, tuple("abcdeg"), 6, 9), (7, tuple("ghijklm"), 9, 9)]
+    sets = pd.DataFrame(rows)
+    axes = best_sets(sets.set_axis(["m", "models", "covered", "samples"], axis=1))
+    assert inside(axes.figure)
+    names = axes.get_yticklabels()
+    assert names[1].get_text().split("\n") == ["+ a", "+ b", "+ c", "+ d", "+ e"]
+    boxes = [name.get_window_extent() for name in names]
+    assert not any(one.overlaps(two) for one, two in pairwise(boxes))
 
 
 def test_best_sets_of_nobody_is_a_message(tmp_path):

@@ -148,6 +148,15 @@ def test_best_sets_with_ties(tmp_path):
     assert table_of(unknown)[1:] == [["1", "50.00 (2/4)", "A"], ["2", "75.00 (3/4)", "A + B"]]
 
 
+def test_sets_that_tie_by_the_hundred_are_counted_and_not_all_listed():
+    """Of 12 models without anything new every set ties: 924 of 6 models, and 220 of 3."""
+    names = [f"m{i:02}" for i in range(12)]
+    rows = measure(outcomes(dict.fromkeys(names, "-")), names, resamples=1).as_table()
+    sets = rows[(rows["item"] == "best set") & (rows["ratio"] == "novel")].groupby("cell")
+    assert (len(sets.get_group(6)), set(sets.get_group(6)["note"])) == (252, {"924 sets tie, not all are listed"})
+    assert len(sets.get_group(3)) == 220 and sets.get_group(3)["note"].isna().all()
+
+
 def test_undecided_samples_are_shown_where_there_are_any(tmp_path, some):
     assert "What undecided samples could change" not in some[0]
     text, _ = written(tmp_path, outcomes({"a": "cc??", "b": "cccc"}), [model("a"), model("b")])

@@ -66,6 +66,14 @@ def _above(column: str, upper: Sequence[str], lower: Sequence[str] | None = None
     return compare
 
 
+def _below_the_mean(column: str, models: Sequence[str], others: Sequence[str]) -> Comparisons:
+    """Each of some models is below the mean of others in a column of Table 2."""
+    return lambda numbers: [
+        tests.below_the_mean(numbers.table_2(column, model), [numbers.table_2(column, other) for other in others])
+        for model in models
+    ]
+
+
 def _trends(table: str, columns: Sequence[str], models: Sequence[str] | None = None) -> Comparisons:
     """Each of some models (by default all) rises with k, or n - k."""
     return lambda numbers: [
@@ -96,11 +104,12 @@ def _within_row(table: str, model: str, upper: str, lower: str) -> Comparisons:
 
 
 def _steeper(upper: Sequence[str], lower: Sequence[str]) -> Comparisons:
-    """C of each of some models rises more with k than that of each of others."""
+    """C of each of some models rises more from the first k to the last than that of each of others."""
+    ends = (BY_K[0], BY_K[-1])
     return lambda numbers: [
         tests.scored(
-            f"{_row(numbers, 'table3', a, BY_K)} ({a}) against {_row(numbers, 'table3', b, BY_K)} ({b})",
-            tests.minus(numbers.trend("table3", a, BY_K), numbers.trend("table3", b, BY_K)),
+            f"{_row(numbers, 'table3', a, ends)} ({a}) against {_row(numbers, 'table3', b, ends)} ({b})",
+            tests.minus(numbers.trend("table3", a, ends), numbers.trend("table3", b, ends)),
         )
         for a in upper
         for b in lower
@@ -187,11 +196,11 @@ def _extreme(named: Sequence[tuple[str, str]], most: bool) -> Comparisons:
     return compare
 
 
-def _apart_from_others(models: Sequence[str], more: bool) -> Comparisons:
-    """Each of some models is more (or less) alike to the rest than every other model is."""
+def _apart_from_others(models: Sequence[str], more: bool, than: Sequence[str] | None = None) -> Comparisons:
+    """Each of some models is more (or less) alike to the rest than each of others (by default every other one) is."""
 
     def compare(numbers: Numbers) -> list[Comparison]:
-        others = [name for name in numbers.evidence.figure_6 if name not in models]
+        others = [name for name in than or numbers.evidence.figure_6 if name not in models]
         pairs = [(numbers.alike(model), numbers.alike(other)) for model in models for other in others]
         return [tests.higher(*(pair if more else pair[::-1])) for pair in pairs]
 
@@ -200,19 +209,22 @@ def _apart_from_others(models: Sequence[str], more: bool) -> Comparisons:
 
 def _mostly_unlike(numbers: Numbers) -> list[Comparison]:
     pairs = [numbers.pair(*pair) for pair in combinations(numbers.evidence.figure_6, 2)]
-    known = [pair.candidates[0].numerator for pair in pairs if pair.candidates]
-    mean = 100 * sum(known) / (len(known) * numbers.common) if known else 0.0
+    known = [pair.candidates[0] for pair in pairs if pair.candidates and numbers.common]
+    mean = f"{100 * sum(p.numerator for p in known) / (len(known) * numbers.common):.1f}%" if known else "unknown"
     scores = tests.total(tests.share_scores(pair, 0.5, -1) for pair in pairs)
-    return [tests.scored(f"mean over {len(known)} pairs: {mean:.1f}%", scores)]
+    return [tests.scored(f"mean over {len(known)} pairs: {mean}", scores)]
 
 
-def _share_where_compared(numbers: Numbers) -> list[Comparison]:
-    """Nu/N where a human solution is left to compare with, all models together, against 95 %."""
+def share_where_compared(numbers: Numbers) -> Comparison:
+    """Nu/N where a human solution is left to compare with, all models together, against the 95 % of all samples.
+
+    The paper does not say this; it is what its average of 95 % is worth.
+    """
     groups = [group for model in numbers.models if (group := numbers.compared_with_the_rest(model)).candidates]
     ends = [sum(pick(p[0] / p[1] for p in g.candidates) for g in groups) / len(groups) for pick in (min, max) if groups]
     shown = " to ".join(dict.fromkeys(f"{100 * end:.1f}%" for end in ends)) or "unknown"
     scores = tests.total(tests.share_scores(group, 0.95) for group in groups)
-    return [tests.scored(f"mean Nu/N where n > k, over {len(groups)} models: {shown}, against 95%", scores)]
+    return tests.scored(f"{shown}, over {len(groups)} models", scores)
 
 
 DATA = "The data set"
@@ -276,10 +288,13 @@ CLAIMS = (
     Claim(Q1, S55, f"{LLAMA} outperforms {GPT} in novelty (N)", _above("N", (LLAMA,), (GPT,))),
     Claim(Q1, S55, f"{LLAMA} outperforms {OPUS} in novelty (N)", _above("N", (LLAMA,), (OPUS,))),
     Claim(
-        *(Q1, S55, "The smaller models (Yi, both mathematical ones) have a lower C than each large one"),
-        _above("C", LARGE, SMALL),
+        *(Q1, S55, "The smaller models (Yi, both mathematical ones) have a lower C than large ones (than their mean)"),
+        _below_the_mean("C", SMALL, LARGE),
     ),
-    Claim(Q1, S55, "... and a lower N/C than each large one", _above("N_over_C", LARGE, SMALL)),
+    Claim(
+        *(Q1, S55, "... and a lower N/C than large ones (than their mean)"),
+        _below_the_mean("N_over_C", SMALL, LARGE),
+    ),
     Claim(
         *(Q1, S55, "The two mathematical models have a lower N/C than each other model"),
         _above("N_over_C", (*LARGE, YI), MATHEMATICAL),
@@ -292,10 +307,6 @@ CLAIMS = (
         *(Q1, S55, "... also where a human solution was left to compare with (n > k), for most models"),
         lambda numbers: [tests.above(numbers.compared_with_the_rest(model), 0.5) for model in numbers.models],
         of="most",
-    ),
-    Claim(
-        *(Q1, S55, "... and there as often as 95%, the average given for all samples"),
-        _share_where_compared,
     ),
     Claim(
         *(Q1, S55, f"{GPT}, the best on MATH, is poor at novelty (N and N/C below the two other closed models)"),
@@ -311,9 +322,9 @@ CLAIMS = (
         _within_row("table3", GEMINI, "k4", "k1"),
     ),
     Claim(Q2, S55, f"C of {LLAMA} and {DEEPSEEK} rises with k", _trends("table3", BY_K, (LLAMA, DEEPSEEK))),
-    Claim(Q2, S55, f"... but less than that of {GEMINI}", _steeper((GEMINI,), (LLAMA, DEEPSEEK))),
+    Claim(Q2, S55, f"... but less than that of {GEMINI} (from k = 1 to k = 4)", _steeper((GEMINI,), (LLAMA, DEEPSEEK))),
     Claim(
-        *(Q2, S55, f"C of {QWEN} and {YI} rises less with k than that of {LLAMA} and {DEEPSEEK}"),
+        *(Q2, S55, f"C of {QWEN} and {YI} rises less than that of {LLAMA} and {DEEPSEEK} (from k = 1 to k = 4)"),
         _steeper((LLAMA, DEEPSEEK), (QWEN, YI)),
     ),
     Claim(
@@ -359,8 +370,8 @@ CLAIMS = (
         _apart_from_others((MIXTRAL,), more=True),
     ),
     Claim(
-        *(Q4, INTRO, f"{LLAMA} and {YI} go other ways than the rest (less similar to others than each of these)"),
-        _apart_from_others((LLAMA, YI), more=False),
+        *(Q4, INTRO, f"{LLAMA} and {YI} go ways of their own (less similar to others than {MIXTRAL} is)"),
+        _apart_from_others((LLAMA, YI), more=False, than=(MIXTRAL,)),
     ),
     Claim(
         *(Q4, S55, "The two mathematical models, left out here, have a lower N than each other model"),

@@ -19,7 +19,7 @@ import pandas as pd
 
 from creativemath_utils import published
 from creativemath_utils.markdown import pipe_table, plain_markdown
-from creativemath_utils.paper.claim_list import CLAIMS, DATA, Q1, Q2, Q4, Claim
+from creativemath_utils.paper.claim_list import CLAIMS, DATA, Q1, Q2, Q4, Claim, share_where_compared
 from creativemath_utils.paper.count_tests import Comparison, Verdict, at_least
 from creativemath_utils.paper.numbers import Numbers, read_numbers
 from creativemath_utils.store import write_atomic
@@ -111,7 +111,7 @@ ABOUT = (
     "The claims are the paper's, in our words; in brackets how a vague one is read, in its favour. Each is tested on "
     "the counts behind the printed percentages (`audit.md` says which are wrong), one-sided each way at "
     f"{100 * ALPHA:g}%, with Holm's correction over the claims of a question: two proportions by Fisher's exact test, "
-    "one by the binomial test, trends by Cochran and Armitage's, orders by Kendall's, mean numbers of solutions by a z "
+    "one by the binomial test, trends by Cochran and Armitage's, orders by Kendall's, means by a z "
     "test. A claim may rest on several comparisons, of which each, most or any must be so (a partial conjunction). A "
     "cell in doubt makes its comparison unknown; where a cell can stand for several counts, the least favourable one "
     "speaks.",
@@ -146,8 +146,11 @@ def claims_markdown(table: pd.DataFrame, source: Path | None = None) -> str:
 
 
 def _p(plain: float, corrected: float) -> str:
-    plain, corrected = ("< 0.001" if p < 0.001 else f"{p:.3f}" for p in (plain, corrected))
-    return f"{plain} ({corrected})"
+    return f"{_plain(plain)} ({_plain(corrected)})"
+
+
+def _plain(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _notes(numbers: Numbers) -> dict[str, list[str]]:
@@ -167,14 +170,17 @@ def _notes(numbers: Numbers) -> dict[str, list[str]]:
         "solutions may be easier. So a trend, even a certain one, does not show that it is the solutions shown that "
         "make a model better; nor does one in n - k."
     )
+    compared = share_where_compared(numbers)
     known = (
         "With k = n no human solution is left to compare with, and each novel solution is Novel-Unknown by definition. "
-        "For the claims about n > k the novel solutions at n - k = 0 (Table 4) are taken from both N and Nu; a model "
-        "for which Table 4 is in doubt is left out."
+        "For n > k the novel solutions at n - k = 0 (Table 4) are taken from both N and Nu; a model for which Table 4 "
+        "is in doubt is left out. The average of 95% that the text gives is over all samples; over those with n > k it "
+        f"is {compared.shown} (that this is below 95%: p {_plain(compared.p_against)}, one-sided, not corrected)."
     )
     read_off = (
         "Figure 1 counts all problems: there is no chance in it, and its p values are 0 or 1. Numbers of solutions are "
-        "read off a picture (to 1 to 10 problems a bar), where n above 7 is not drawn."
+        "read off a picture (to 1 to 10 problems a bar), where n above 7 is not drawn; their "
+        "means are tested as if the problems were a sample of more of their kind."
     )
     return {
         DATA: [read_off],

@@ -176,12 +176,24 @@ def within(first: Group, second: Group, margin: float) -> Comparison:
     scores = []
     for a, b in _choices(first, second):
         shares = [group.numerator / group.denominator for group in (a, b)]
-        errors = [
-            math.sqrt(max(p * (1 - p), 1 / (4 * group.denominator)) / group.denominator)  # never a certainty
-            for p, group in zip(shares, (a, b), strict=True)
-        ]
+        errors = [_error(a), _error(b)]
         scores.append(_combined(margin - abs(shares[0] - shares[1]), errors, [a.widening, b.widening], False))
     return scored(f"{first} ({_percents(first)}%) beside {second} ({_percents(second)}%)", scores)
+
+
+def below_the_mean(group: Group, others: Sequence[Group]) -> Comparison:
+    """Whether a proportion is below the mean of others (z test); each of these counts alike, whatever its base."""
+    terms = [(group, -1.0), *((other, 1 / len(others)) for other in others)]
+    parts = [
+        [
+            _combined(weight * p.numerator / p.denominator, [abs(weight) * _error(p)], [p.widening])
+            for (p,) in _choices(one)
+        ]
+        for one, weight in terms
+    ]
+    scores = total(parts) if all(parts) else []
+    means = sorted({f"{100 * total(parts[1:])[end].value:.1f}" for end in (0, 1)}, key=float) if scores else ["?"]
+    return scored(f"{group}, which is {_percents(group)}%, against a mean of {' to '.join(means)}%", scores)
 
 
 def share_scores(group: Group, share: float, sign: int = 1) -> list[Score]:
@@ -231,10 +243,12 @@ def total(parts: Iterable[Sequence[Score]]) -> list[Score]:
 
 def more_on_average(shown: str, first: Sequence[int], second: Sequence[int]) -> Comparison:
     """Whether the mean of 1, 2, 3, ... is higher with one list of frequencies than with another (z test, Welch's)."""
+    if min(sum(first), sum(second)) < 2 or min(*first, *second) < 0:
+        return scored(shown, [])
     one, two = (DescrStatsW(np.arange(1, len(c) + 1), weights=np.array(c), ddof=0) for c in (first, second))
     error = float(CompareMeans(one, two).std_meandiff_separatevar)
     shown += f": {one.mean:.2f} against {two.mean:.2f}"
-    return scored(shown, [Score(float(one.mean - two.mean), error, error)])
+    return scored(shown, [Score(float(one.mean - two.mean), error, error)] if error else [])  # no spread, no test
 
 
 def in_order(shown: str, values: Sequence[float | None]) -> Comparison:
@@ -283,6 +297,12 @@ def at_least(tests: Sequence[Comparison], needed: int) -> Verdict:
 def _choices(*groups: Group) -> list[tuple[Proportion, ...]]:
     """Every choice of counts; none where a group's are unknown or a base is empty."""
     return [c for c in product(*(group.candidates for group in groups)) if all(p.denominator for p in c)]
+
+
+def _error(p: Proportion) -> float:
+    """The standard error of a proportion, samples independent; never a certainty."""
+    share = p.numerator / p.denominator
+    return math.sqrt(max(share * (1 - share), 1 / (4 * p.denominator)) / p.denominator)
 
 
 def _combined(

@@ -18,6 +18,7 @@ from creativemath_utils.agreement import similarity_ratio
 from creativemath_utils.audit.tallies import ALL_PROBLEMS
 from creativemath_utils.markdown import pipe_table, plain_markdown
 from creativemath_utils.metrics import percent
+from creativemath_utils.records import KitError
 from creativemath_utils.store import write_atomic
 
 MARK = "Figure {number} of Ye et al. (arXiv 2410.18336), drawn again from the paper's numbers; not a result of this kit"
@@ -33,7 +34,9 @@ def write_figures(folder: Path, source: Path | None = None) -> list[Path]:
         published.load(name, source) for name in ("figure1", "figure2_digitised", "figure6_similarity")
     )
     similarity = similarity_ratio(alike)
-    samples = int(alike.to_numpy().diagonal().max())
+    samples = int(alike.to_numpy().diagonal().max(initial=0))
+    if not samples:
+        raise KitError("published numbers: figure6_similarity.csv has no counts on its diagonal; restore it")
     drawn = {
         1: _marked(figures.category_by_competition(by_category), MARK.format(number=1)),
         2: _marked(figures.solutions_per_problem(by_solutions), f"{MARK.format(number=2)};\n{READ_OFF}"),

@@ -19,6 +19,7 @@ from creativemath_utils import published
 from creativemath_utils.audit.consistency import Count
 from creativemath_utils.audit.readings import Evidence
 from creativemath_utils.audit.reconcile import Explanation
+from creativemath_utils.audit.tallies import figure_6_findings
 from creativemath_utils.paper.count_tests import Group, Proportion, Score, trend_scores, widening
 
 MOST_CANDIDATES = 20  # of more counts than these, a cell tells nothing
@@ -97,7 +98,7 @@ class Numbers:
     def pair(self, first: str, second: str) -> Group:
         """On how many of the common samples two models are alike (Figure 6)."""
         count = self._pairs.get((first, second), self._pairs.get((second, first)))
-        if count is None:
+        if count is None or not 0 <= count <= self.common:
             return Group(f"{first} with {second}", ())
         known = (Proportion(count, self.common, self.widening("table2", (count, self.common))),)  # any of all samples
         return Group(f"{first} with {second}", known)
@@ -115,7 +116,7 @@ class Numbers:
     @cached_property
     def common(self) -> int:
         """The samples on which models are compared in Figure 6."""
-        return int(self.evidence.figure_6.to_numpy().diagonal().max())
+        return int(self.evidence.figure_6.to_numpy().diagonal().max(initial=0))
 
     @cached_property
     def _pairs(self) -> dict[tuple[str, str], int]:
@@ -132,5 +133,6 @@ def read_numbers(source: Path | None = None) -> Numbers:
     """The published numbers from a folder of csv files, by default the shipped ones."""
     found = published.explanation(source)
     figures = [published.load(name, source) for name in ("figure1", "figure6_similarity", "figure2_digitised")]
+    list(figure_6_findings(figures[1]))  # raises KitError for other models in its rows than in its columns
     evidence = Evidence(published.corrected(found), *published.groups(source), *figures[:2])
     return Numbers(found, evidence, figures[2], published.load("subset_counts", source))

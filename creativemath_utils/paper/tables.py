@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 
 import pandas as pd
 
 from creativemath_utils import published
 from creativemath_utils.audit.consistency import Count
+from creativemath_utils.audit.recovery import as_percent
 from creativemath_utils.markdown import pipe_table, plain_markdown
 from creativemath_utils.paper.claims import write_claims
 from creativemath_utils.paper.count_tests import shown_counts
@@ -50,7 +52,7 @@ DEPENDENCE = {
 
 
 def write_published(folder: Path | None = None, source: Path | None = None) -> list[Path]:
-    """Write all of figures/published: table_2 to table_5, figures 1, 2, 6, claims.md and audit.md; their paths.
+    """Write all of figures/published: table_2 to table_5, claims.md, audit.md, figures 1, 2, 6; their paths.
 
     `folder` is where to, by default figures/published; `source` a folder of the paper's csv files, by default the
     shipped ones. The same numbers give the same bytes. Raises KitError for a file that is missing or not readable.
@@ -68,8 +70,8 @@ def write_published(folder: Path | None = None, source: Path | None = None) -> l
         for suffix, text in texts.items():
             written.append(folder / f"table_{number}.{suffix}")
             write_atomic(written[-1], text.encode("utf-8"))
-    written += write_figures(folder, source)
-    return [*written, write_claims(folder, source), published.write_audit(findings, folder)]
+    written += [write_claims(folder, source), published.write_audit(findings, folder)]
+    return [*written, *write_figures(folder, source)]  # last: what the audit doubts may be no figure
 
 
 def rebuilt_table(number: int, numbers: Numbers, findings: pd.DataFrame, source: Path | None = None) -> pd.DataFrame:
@@ -161,7 +163,10 @@ def _lines(record: dict[str, str], name: str, is_ratio: bool) -> list[str]:
     if state == "suspect":
         return [f"{record[name]} in doubt"]
     if state == "wrong":
-        return [f"{record[name]} wrong,", f"expected {expected}{in_brackets}", *interval]
+        values = {as_percent(Fraction(*count)) for count in counts}
+        several = shown_counts(counts) if len(values) > 1 else f"one of {listed}" if listed and not counts else ""
+        left = f"{several}, nearest {expected}" if several else f"{expected}{in_brackets}"
+        return [f"{record[name]} wrong,", f"expected {left}", *interval]
     return [f"{record[name]}{in_brackets}", *interval]
 
 

@@ -16,6 +16,7 @@ from creativemath_utils.uncertainty.trends import trends, what_cells_show
 
 CELLS = ("k", "n_minus_k")  # what Tables 3 and 4 are by
 TEAM_DECISIONS = ("novel", "novel_unknown")
+MOST_TIES = 252  # rows of the table for one m: as many sets as ten models can have; of twenty a million can tie
 CSV_COLUMNS = (
     *("item", "generator", "other", "ratio", "along", "cell", "view", "numerator", "denominator", "value"),
     *("low", "high", "wilson_low", "wilson_high", "undecided_low", "undecided_high", "p_value", "p_holm"),
@@ -39,7 +40,8 @@ class Uncertainty:
         """One row for each value, columns CSV_COLUMNS, ratios 0..1; `item` says what a row is.
 
         ratio; ratio by k; ratio by n_minus_k; difference (of generator less other); trend (value is the slope for each
-        step); best set (of `cell` models, whose names stand in generator; ratio is the decision).
+        step); best set (of `cell` models, whose names stand in generator; ratio is the decision; where more than
+        MOST_TIES tie, the first of them, and a note of how many there are).
         """
         parts = [self.ratios.assign(item="ratio")]
         for along, table in self.cells.items():
@@ -49,6 +51,9 @@ class Uncertainty:
             parts.append(table.rename(columns=names).assign(item="difference", ratio=ratio))
         parts.append(self.trends.rename(columns={"slope": "value"}).assign(item="trend"))
         for decision, table in self.teams.items():
+            ties = table.groupby("m")["m"].transform("size")
+            note = ties.map("{} sets tie, not all are listed".format).where(ties > MOST_TIES)
+            table = table.assign(note=note).groupby("m").head(MOST_TIES)
             value = table["covered"] / table["samples"].where(table["samples"] > 0)
             names = {"m": "cell", "models": "generator", "covered": "numerator", "samples": "denominator"}
             table = table.rename(columns=names).assign(generator=table["models"].map(" ".join))

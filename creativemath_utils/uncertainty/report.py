@@ -200,10 +200,10 @@ def _trends(slopes: pd.DataFrame, shown: Mapping[str, str]) -> list[str]:
     parts = [
         "## Trends",
         "Slope of the straight line through the samples, in percentage points for each step, with its interval and p; "
-        "for single models p is corrected for their number (Holm). Samples at different k are not of the same "
-        "problems: *same problems* compares each problem with itself alone, so it shows what k does, and *all samples* "
-        "what the tables show. For difficulty, *k = 1* has one sample a problem, as in Table 5. All models together: "
-        "each about its own mean.",
+        "for single models p is corrected for their number (Holm), for all together it is not. Samples at different k "
+        "are not of the same problems: *same problems* compares each problem with itself alone, so it shows what k "
+        "does, and *all samples* what the tables show. For difficulty, *k = 1* has one sample a problem, as in Table "
+        "5. All models together: each about its own mean.",
     ]
     for ratio, along in TRENDS:
         table = slopes[(slopes["ratio"] == ratio) & (slopes["along"] == along)].set_index(["view", "generator"])
