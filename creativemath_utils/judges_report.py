@@ -98,7 +98,8 @@ def _beside_labels(record: PanelRecord, outcomes: pd.DataFrame, shown: Mapping[s
         "## Beside reference labels",
         ABOUT_LABELS,
         "Each judge, by stage. Kappa (Cohen) is agreement beyond chance: 0 is none, 1 is full. A judge that always "
-        "says the same has 0, without an interval; n/a where labels and judge both do.",
+        "says the same has 0, without an interval; n/a where labels and judge both do. Its interval takes solutions as "
+        "independent, which those of one problem are not: read it as somewhat too narrow.",
         pipe_table(named, ["Judge", "Stage", *HEADER]),
         "The panel: correct by all judges, novel by the majority; novelty is asked only of what the panel found "
         "correct. Here a label says correct only if the steps hold, too.",

@@ -67,10 +67,14 @@ def load(name: str, folder: Path | None = None) -> pd.DataFrame:
     try:
         if name in TABLES:
             return pd.read_csv(path, dtype=str, keep_default_na=False)
-        return pd.read_csv(path, index_col=0).astype(int)
+        counts = pd.read_csv(path, index_col=0).astype(float)
+        if not counts.eq(counts.round()).all(axis=None):
+            raise ValueError("a count that is no whole number")
+        return counts.astype(int)
     except ValueError as error:  # also what pandas raises for a malformed csv
+        reason = " ".join(str(error).split())
         raise KitError(
-            f"published numbers: {name}.csv is not readable ({error}); restore it from the repository"
+            f"published numbers: {name}.csv is not readable ({reason}); restore it from the repository"
         ) from None
 
 

@@ -45,9 +45,10 @@ def test_load_names_what_is_wrong(tmp_path):
         published.load("table2", tmp_path)
     with pytest.raises(KitError, match="no file 'table9'"):
         published.load("table9")
-    (tmp_path / "figure1.csv").write_text("category,AMC 8\nAlgebra,many\n")
-    with pytest.raises(KitError, match=r"figure1\.csv is not readable"):
-        published.load("figure1", tmp_path)
+    for cell in ("many", "8.5", ""):  # no number, half a problem, nothing
+        (tmp_path / "figure1.csv").write_text(f"category,AMC 8\nAlgebra,{cell}\nGeometry,2\n")
+        with pytest.raises(KitError, match=r"figure1\.csv is not readable \(.+\); restore it"):
+            published.load("figure1", tmp_path)
 
 
 def run_tables(label):
