@@ -6,6 +6,8 @@ says so.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -19,16 +21,18 @@ from creativemath_utils.figures import BLUE, GREY, message, plain, styled, wrapp
 PAPER_1, PAPER_2 = "the paper", "the paper (read off a picture)"
 OURS, THEIRS = {"facecolor": BLUE}, {"facecolor": "white", "edgecolor": GREY, "hatch": "////"}
 MOST_N = 10  # columns of bars; problems with more solutions share the last one
+MOST_COMPETITIONS = 24  # that are drawn, the eight of the paper among them; the others share one place
 
 
 @styled
 def figure_1_beside(counts: pd.DataFrame, name: str) -> Figure:
     """Two heat maps of the number of problems by category and competition: this corpus and the paper's.
 
-    `counts` as from `metrics.figure_1_counts`; `name` is shown above it. Numbers are problems, shades their shares of
-    all in a panel that have a category, on one scale. Paper, Figure 1.
+    `counts` as from `metrics.figure_1_counts`; `name` is shown above it. Of many competitions the largest are drawn.
+    Numbers are problems, shades their shares of all in a panel that have a category, on one scale. Paper, Figure 1.
     """
     theirs = published.load("figure1")
+    counts = largest(counts.T, theirs.columns).T
     figure = Figure(figsize=(2.1 + 0.65 * (counts.shape[1] + theirs.shape[1]), 4.2), layout="constrained")
     if not counts.to_numpy().sum():
         message(figure.add_subplot(), "no problems to show")
@@ -72,6 +76,7 @@ def figure_2_beside(counts: pd.DataFrame, name: str) -> Figure:
     problems. The paper's have no bar for n > 7. Paper, Figure 2.
     """
     theirs = published.load("figure2_digitised")
+    counts = largest(counts, theirs.index)
     names = [*counts.index, *(row for row in theirs.index if row not in counts.index)]
     figure = Figure(figsize=(11.5, 2.7 * -(-len(names) // 4)), layout="constrained")
     if not counts.to_numpy().sum():
@@ -101,6 +106,22 @@ def figure_2_beside(counts: pd.DataFrame, name: str) -> Figure:
     handles = [Patch(label=wrapped(name, 60), **OURS), Patch(label=PAPER_2, **THEIRS)]
     figure.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False)
     return figure
+
+
+def largest(counts: pd.DataFrame, always: Collection[str]) -> pd.DataFrame:
+    """At most MOST_COMPETITIONS rows of a table with a row a competition: those of `always`, and the largest.
+
+    The rest are added up in a row of their own, `N others`.
+    """
+    if len(counts) <= MOST_COMPETITIONS:
+        return counts
+    own = [name for name in counts.index if name not in always]
+    room = MOST_COMPETITIONS - len(counts.index.intersection(list(always))) - 1
+    few = set(counts.loc[own].sum(axis=1).nlargest(room).index)
+    others = [name for name in own if name not in few]
+    kept = counts.drop(others)
+    kept.loc[f"{len(others)} others"] = counts.loc[others].sum()
+    return kept
 
 
 def up_to(counts: pd.DataFrame, most: int) -> pd.DataFrame:

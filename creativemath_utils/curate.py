@@ -18,6 +18,7 @@ from creativemath_utils.records import KitError, Problem, Sample, competition_or
 from creativemath_utils.store import ROOT, read_rows, shown
 from creativemath_utils.wiki.titles import parse_title
 
+MOST_NAMED = 5  # competitions that a message lists
 DEMO = ROOT / "data" / "demo" / "problems.jsonl"
 
 
@@ -90,23 +91,30 @@ def select_problems(
 
     Without `select` all of them stay. The draw depends on the seed and the ids alone, not on the order of the corpus.
     `path_of` finds a tokenizer's files, such as `Profile.path`. Raises KitError where there is no such tokenizer, and
-    where a competition has too few: it is said, not padded.
+    where competitions have too few: it is said, not padded.
     """
     if select is None:
         return list(problems)
     count = by_characters if select.max_prompt_tokens is None else token_counter(select.tokenizer, path_of)
+    limit, groups = select.max_prompt_tokens, _by_competition(problems)
+    fitting_of = {
+        competition: [p for p in members if limit is None or longest_prompt_tokens(p, count) <= limit]
+        for competition, members in groups.items()
+    }
+    short = [
+        f"{competition} has {len(fitting)}{f' of {len(groups[competition])}' if limit else ''}"
+        for competition, fitting in fitting_of.items()
+        if len(fitting) < select.per_competition
+    ]
+    if short:
+        more = f" and {len(short) - MOST_NAMED} more have too few" if len(short) > MOST_NAMED else ""
+        raise KitError(
+            f"select: {select.per_competition} problems of each competition {'that fit ' if limit else ''}are asked "
+            f"for, {', '.join(short[:MOST_NAMED])}{more}; lower per_competition"
+            f"{', raise max_prompt_tokens' if limit else ''} or leave those competitions out of the corpus"
+        )
     chosen: list[Problem] = []
-    for competition, members in _by_competition(problems).items():
-        fitting = [
-            p
-            for p in members
-            if select.max_prompt_tokens is None or longest_prompt_tokens(p, count) <= select.max_prompt_tokens
-        ]
-        if len(fitting) < select.per_competition:
-            raise KitError(
-                f"select: {competition} has {len(fitting)} problems that fit (of {len(members)}), "
-                f"{select.per_competition} are asked for; lower per_competition or raise max_prompt_tokens"
-            )
+    for competition, fitting in fitting_of.items():
         draw = random.Random(f"{select.seed}/{competition}")
         ids = set(draw.sample(sorted(p.problem_id for p in fitting), select.per_competition))
         chosen += [p for p in fitting if p.problem_id in ids]

@@ -74,8 +74,14 @@ def export_corpus(profile: Profile, folder: Path | None = None) -> list[Path]:
     """
     folder = folder or profile.paths.folder / "dataset"
     problems = [read_problem(row, at) for at, row in read_rows(profile.paths.problems, "run notebook 01 first")]
+    if not problems:
+        raise KitError(
+            f"{shown(profile.paths.problems)} holds no problem to export; correct the corpus and curate again"
+        )
     left_out = [row for _, row in read_rows(profile.paths.dropped, "run notebook 01 first")]
     card = folder / "README.md"
+    if folder.exists() and not folder.is_dir():
+        raise KitError(f"{shown(folder)} is a file; name a folder")
     if folder.exists() and any(folder.iterdir()) and not (card.is_file() and TAG in card.read_text("utf-8", "replace")):
         raise KitError(f"{shown(folder)} holds other files; name an empty folder, or one that the kit wrote")
     rows = [_row(problem) for problem in problems]
@@ -97,6 +103,9 @@ def _row(problem: Problem) -> dict[str, Any]:
     except UnicodeEncodeError:
         why = "half of a surrogate pair, which parquet cannot hold"
         raise KitError(f"{problem.problem_id}: a text holds {why}; mend it in the corpus and curate again") from None
+    for name in ("year", "number"):
+        if row[name] is not None and abs(row[name]) >= 2**63:
+            raise KitError(f"{problem.problem_id}: {name} {row[name]} is too large for parquet; mend it in the corpus")
     return {name: row[name] for name in COLUMNS}
 
 
@@ -145,8 +154,8 @@ def _card(profile: Profile, problems: Sequence[Problem], left_out: Sequence[Mapp
         "## Columns",
         pipe_table([[f"`{name}`", about] for name, about in COLUMNS.items()], ["column", "holds"]),
         "## How many",
-        "Problems by category and competition:",
-        _counts(figure_1_counts(problems), "category"),
+        "Problems by competition and category:",
+        _counts(figure_1_counts(problems).T, "competition"),
         "Problems by competition and number of solutions:",
         _counts(figure_2_counts(problems).rename(columns=lambda name: name.removeprefix("n")), "competition"),
         "## How it was curated",

@@ -179,7 +179,8 @@ def _read_yaml(file: Path, where: str) -> Any:
         content = yaml.safe_load(text)
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise KitError(f"{where}{line}: not readable as YAML ({error.problem}); mend that line") from None
+        problem = "a lone = needs quotes" if "yaml.org,2002:value" in str(error.problem) else error.problem
+        raise KitError(f"{where}{line}: not readable as YAML ({problem}); mend that line") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise KitError(f"{where}: not readable as YAML ({' '.join(str(error).split())}); mend that file") from None
     if twice is not None:

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from creativemath_utils import figures
-from creativemath_utils.corpus_figures import figure_1_beside, figure_2_beside, up_to
+from creativemath_utils.corpus_figures import MOST_COMPETITIONS, figure_1_beside, figure_2_beside, largest, up_to
 from creativemath_utils.corpus_report import (
     CorpusRecord,
     category_agreement,
@@ -188,6 +188,17 @@ def test_figure_2_sets_shares_side_by_side_with_the_counts_over_them():
 def test_many_solutions_share_the_last_column():
     counts = up_to(pd.DataFrame([[1] * 12], columns=[f"n{n}" for n in range(1, 13)], index=["AIME"]), 10)
     assert list(counts.columns)[-2:] == ["n9", "n10+"] and counts.loc["AIME", "n10+"] == 3
+
+
+def test_of_many_competitions_the_largest_are_drawn():
+    """A column of contests with hundreds of names would want a picture of gigabytes."""
+    names = ["AIME", *(f"C{n}" for n in range(40))]
+    counts = pd.DataFrame({"n1": [1, *range(1, 41)]}, index=names)
+    kept = largest(counts, ["AIME"])
+    assert len(kept) == MOST_COMPETITIONS == 24
+    assert list(kept.index[:2]) == ["AIME", "C18"] and kept.index[-1] == "18 others"  # 1 and 22 of them stay
+    assert kept.loc["18 others", "n1"] == sum(range(1, 19)) and kept["n1"].sum() == counts["n1"].sum()
+    assert largest(counts[:24], ["AIME"]).equals(counts[:24])
 
 
 def test_figures_of_unusual_corpora_can_be_saved(tmp_path):

@@ -121,14 +121,29 @@ def test_the_longest_prompt_has_all_solutions():
 @pytest.mark.parametrize(
     "select, message",
     [
-        (Select(per_competition=21), "select: AMC_8 has 20 problems that fit (of 20), 21 are asked for; lower per_"),
-        (Select(per_competition=1, max_prompt_tokens=9), "select: AMC_8 has 0 problems that fit (of 20), 1 are asked"),
+        (
+            Select(per_competition=21),
+            "21 problems of each competition are asked for, AMC_8 has 20, IMO has 20; lower per_competition or leave",
+        ),
+        (
+            Select(per_competition=1, max_prompt_tokens=9),
+            "1 problems of each competition that fit are asked for, AMC_8 has 0 of 20, IMO has 0 of 20; lower "
+            "per_competition, raise max_prompt_tokens or leave those competitions out of the corpus",
+        ),
     ],
 )
 def test_too_few_problems_are_said_and_not_padded(select, message):
     with pytest.raises(KitError) as caught:
         select_problems(POOL, select)
-    assert str(caught.value).startswith(message)
+    assert str(caught.value).startswith(f"select: {message}")
+
+
+def test_a_corpus_of_small_contests_is_said_in_one_line():
+    many = [problem(f"{name}/1", f"C{name}") for name in range(9)]
+    with pytest.raises(
+        KitError, match="asked for, C0 has 1, C1 has 1, C2 has 1, C3 has 1, C4 has 1 and 4 more have too"
+    ):
+        select_problems(many, Select(per_competition=2))
 
 
 def test_other_competitions_are_drawn_after_the_eight():
@@ -231,6 +246,21 @@ def test_the_selection_counts_by_the_named_tokenizer(words_tokenizer):
 def test_a_tokenizer_is_looked_for_only_where_it_counts():
     chosen = select_problems(POOL, Select(per_competition=1, tokenizer="/no/such/folder"))
     assert len(chosen) == 2
+
+
+def test_a_name_that_is_not_in_the_cache_is_asked_about_once(monkeypatch, tmp_path):
+    """Without a network `transformers` tries for a minute before it says so."""
+    asked = []
+
+    def model_info(self, name, timeout):
+        asked.append(name)
+        raise ConnectionError("Name or service not known")
+
+    monkeypatch.setattr("huggingface_hub.HfApi.model_info", model_info)
+    select = Select(per_competition=1, max_prompt_tokens=9, tokenizer="no-such/name")
+    with pytest.raises(KitError, match=r"the hub's cannot be loaded \(Name or service not known\); give `characters`"):
+        select_problems(POOL, select, tmp_path.__truediv__)
+    assert asked == ["no-such/name"]
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def kinds(*problems):
         ("Two lemmas.\n: If $a=b$, then $b=a$.", "words_lost"),  # the name of the lemma stood before the colon
         ("We sum.\n) If $a=b$, then $b=a$.", "words_lost"),
         ("A mark \U000f0007 of our own \ue001.", ""),
-        ("the set of course is an ellipse, the least of its kind", ""),
+        ("The set of course is an ellipse, the least of its kind", ""),
         ("It is $2$, or, in other words, even, as is the rest.", ""),
         ("Rows 1, 2, ... are full. They are.", ""),
         ("Let $f()$ be $g()$ and [a] (b).", ""),
@@ -68,6 +68,11 @@ def kinds(*problems):
         ("The equality says that\nProve it.", "block_lost"),
         ("We show this as follows:", "block_lost"),
         ("We show this as follows:\n$1=1$\nThus it holds.", ""),
+        ("Hence $a = 15$, and\nFinally, the sum is $32$.", "block_lost"),
+        ("We have $c = 1$. Then\nThis is what we want.", "block_lost"),
+        ("By the law of sines on $ABC$,\nDividing the two gives $2$.", "block_lost"),
+        ("Between the start and\nfinish lines.", ""),  # a line that goes on
+        ("We see,\nAlice wins.", ""),
         ("Proof:\nWe show it.", ""),
         ("It is $$a+b$$ and no more.", ""),  # displayed
         ("We have\n\\[1=1\\]\nHence it holds.", ""),
@@ -88,7 +93,7 @@ def kinds(*problems):
         ("It is $7$ (nothing wrong with this-some1)", "credit"),
         ("So $f(x)=x$ is a solution -- fallacy", "remark"),
         ("(Sorry, I cannot draw)\nIt is $7$.", "remark"),
-        ("and indeed it is :P\nNext", "remark"),
+        ("And indeed it is :P\nNext", "remark"),
         ("The ratio is $a:P$, and we have A:B.", ""),
         # dollars and formulas
         ("Socks cost $4 each, $x$ of them.", "unbalanced_dollar"),
@@ -99,7 +104,7 @@ def kinds(*problems):
         (r"\[\begin{array}{c} 1 \]", "unbalanced_formula"),
         (r"It is $\{1,2\}$ or $\left\{3\right.$.", ""),
         # what else a page leaves behind
-        ("for (y = 0; y &lt; 5)", "markup"),
+        ("For (y = 0; y &lt; 5)", "markup"),
         ("It is<br/>odd, see [[Vieta's formulas]].", "markup markup"),
         ("Suppose $x<y$ and $p>q$, so $b<p$ and $c>b$.", ""),  # no tags
         (" It is $7$.", "outer_blanks"),
@@ -111,6 +116,11 @@ def test_a_text(text, expected):
     assert [kind for kind in kinds(problem("Find it.", text)) if kind not in ("answer_only", "unfinished")] == (
         expected.split()
     )
+
+
+def test_a_problem_that_begins_with_a_small_letter_lost_its_first_word():
+    assert kinds(problem("centered at $A$ are two circles.")) == ["possible_gap"]
+    assert kinds(problem("$x$ is odd.")) == kinds(problem("A circle.", "centered at $A$ it is.")) == []
 
 
 @pytest.mark.parametrize(
@@ -221,9 +231,9 @@ def test_the_report_counts_places_and_problems():
 
 
 def test_the_report_as_a_page():
-    page = dirt_markdown([problem("the  of | it, $x$")], "my_corpus")
+    page = dirt_markdown([problem("The  of | it, $x$")], "my_corpus")
     assert page.startswith("# What is wrong with the texts of my\\_corpus\n\n1 problems, 1 solutions.")
-    assert r"2030\_IMO\_Problems/1: the«␣␣»of \| it, \$x\$" in page
+    assert r"2030\_IMO\_Problems/1: The«␣␣»of \| it, \$x\$" in page
     assert "Not found: `drawing`, `picture_lost`, `possible_gap`" in page
 
 

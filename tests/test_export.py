@@ -86,8 +86,8 @@ def test_the_card(run, tmp_path):
     assert about["size_categories"] == ["n<1K"]
     assert "# my\\_run: problems" in text and "3 competition problems with 6 human solutions" in text
     flat = [" ".join(line.replace("|", " ").split()) for line in text.splitlines()]
-    assert "Algebra 0 0 0 0 0 0 0 1 0 1" in flat  # IMO, and the sum
-    assert "category AMC 8 AMC 10 AMC 12 AHSME AIME USAJMO USAMO IMO Putnam all" in flat
+    assert "competition Algebra Arithmetic Counting Geometry Number Theory Probability Others unknown all" in flat
+    assert "IMO 1 0 0 0 0 0 0 0 1" in flat  # Algebra, and the sum
     assert "Putnam 0 1 1" in flat  # n = 1, n = 2, and the sum
     assert "a whole page `redirect` 2" in flat and "part of a problem `C1` 1" in flat
     assert "a problem or part of one `same_problem` 1" in flat
@@ -113,6 +113,26 @@ def test_a_text_that_parquet_cannot_hold_is_named(run, tmp_path):
     broken = Problem("p/1", "IMO", "p", None, 1, None, None, "a \ud800?", ("x",))
     with pytest.raises(KitError, match=r"^p/1: a text holds half of a surrogate pair"):
         export_corpus(run([broken]), tmp_path / "out")
+
+
+@pytest.mark.parametrize("field", ["year", "number"])
+def test_a_number_that_parquet_cannot_hold_is_named(run, tmp_path, field):
+    numbers = {"year": None, "number": 1} | {field: 2**63}
+    broken = Problem("p/1", "IMO", "p", difficulty=None, category=None, statement="a?", solutions=("x",), **numbers)
+    with pytest.raises(KitError, match=f"^p/1: {field} 9223372036854775808 is too large for parquet; mend it"):
+        export_corpus(run([broken]), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_without_problems_has_nothing_to_export(run, tmp_path):
+    with pytest.raises(KitError, match=r"problems.jsonl holds no problem to export; correct the corpus and curate"):
+        export_corpus(run([]), tmp_path / "out")
+
+
+def test_a_file_is_no_folder(run, tmp_path):
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(KitError, match="out is a file; name a folder"):
+        export_corpus(run(ODD), tmp_path / "out")
 
 
 def test_a_run_that_was_not_curated_says_what_to_do(tmp_path, monkeypatch, capsys):

@@ -13,7 +13,7 @@ import pytest
 from creativemath_utils.corpus import hub
 from creativemath_utils.corpus.columns import choose_columns, competition_name
 from creativemath_utils.curate import load_corpus
-from creativemath_utils.profile import Corpus, Profile
+from creativemath_utils.profile import Corpus, Profile, load_profile
 from creativemath_utils.records import KitError, Problem, read_problem, to_row
 
 HOSTILE = "Suppose $a<b$ &lt; c &amp; $\x0crac{m}{n}$,\r\n\u2028 <b>not</b> \x00 HTML"
@@ -217,6 +217,12 @@ def test_a_column_that_nothing_can_do_without_is_asked_for(there, said):
     assert said in str(caught.value)
 
 
+def test_the_sign_that_takes_no_column_needs_quotes(tmp_path):
+    (tmp_path / "x.yaml").write_text("run: r\ncorpus: {source: hub, path: x, columns: {problem_id: =}}\n")
+    with pytest.raises(KitError, match=r"x.yaml:2: not readable as YAML \(a lone = needs quotes\); mend that line"):
+        load_profile(tmp_path / "x.yaml")
+
+
 def test_it_is_said_what_was_taken(tmp_path, capsys):
     load(jsonl(tmp_path, {"question": "a?", "answer": "x"}), columns={"competition": "=Amc 8"})
     printed = capsys.readouterr().out
@@ -252,13 +258,32 @@ def test_values_that_cannot_be_read_are_left_empty_and_counted(tmp_path):
     (first, second), left_out = load(jsonl(tmp_path, *rows))
     assert (first.year, first.number, first.difficulty, first.category) == (None, 1, None, None)
     assert (second.number, second.category) == (2, "Number Theory")
-    assert {(row["reason"], row["where"], row["detail"].rpartition(", ")[2]) for row in left_out} == {
-        ("unread_year", "value", "2 times in all"),
-        ("unread_number", "value", "2 times in all"),
-        ("unread_difficulty", "value", "2 times in all"),
-        ("unread_category", "value", "1 times in all"),
+    assert {(row["reason"], row["where"], row["detail"].rpartition("; ")[2]) for row in left_out} == {
+        ("unread_year", "value", "left empty in 2 rows"),
+        ("unread_number", "value", "left empty in 2 rows"),
+        ("unread_difficulty", "value", "left empty in 2 rows"),
+        ("unread_category", "value", "left empty in 1 row"),
     }
-    assert "'Precalculus' in category is no category" in left_out[-1]["detail"]
+    assert "'Precalculus' in category is no category (one of Algebra, Arithmetic, Co" in left_out[-1]["detail"]
+
+
+@pytest.mark.parametrize(
+    "row, year, difficulty, number",
+    [
+        ({"year": "2016.0", "difficulty": "2.0", "number": "3."}, 2016, 2, 3),  # as pandas writes them beside nulls
+        ({"year": 20160, "difficulty": 1500, "number": 10**30}, None, None, 1),  # no year; a scale of its own; no int64
+        ({"year": 0, "difficulty": 0.5, "number": -2}, None, None, -2),
+        ({"year": True, "difficulty": True, "number": 2.5}, None, None, 1),
+    ],
+)
+def test_numbers_are_read_where_they_can_be_meant(tmp_path, row, year, difficulty, number):
+    (problem,), _ = load(jsonl(tmp_path, {"problem": "a?", "solution": "x"} | row))
+    assert (problem.year, problem.difficulty, problem.number) == (year, difficulty, number)
+
+
+def test_a_competition_that_cannot_be_a_name_is_of_the_dataset(tmp_path):
+    (problem,), (row,) = load(jsonl(tmp_path, {"problem": "a?", "solution": "x", "competition": "高考"}))
+    assert problem.competition == "sums" and row["detail"].endswith("(letters and digits); sums stands there in 1 row")
 
 
 # --- which rows are one problem ---------------------------------------------------------------------------------------
@@ -270,7 +295,12 @@ def test_values_that_cannot_be_read_are_left_empty_and_counted(tmp_path):
         ([("p", "a?", "1"), ("q", "b?", "2"), ("p", "a?", "3")], {"p": "13", "q": "2"}),  # by id, order of rows kept
         ([("p", "a?", "1"), ("p", None, "2"), ("p", "", "3")], {"p": "123"}),  # the first row holds the statement
         ([("p", "a ?", "1"), ("p", "a  ?\n", "2")], {"p": "12"}),  # white space does not count
-        ([(None, "a?", "1"), (None, "b?", "2"), (None, "a?", "3")], {"sums/1": "13", "sums/2": "2"}),  # by statement
+        (
+            [(None, "a?", "1"), (None, "b?", "2"), (None, "a?", "3")],  # by statement
+            {"sums/row_1": "13", "sums/row_2": "2"},
+        ),
+        ([(2, "a?", "1"), (None, "b?", "2"), (3, "c?", "3")], {"sums/2": "1", "sums/row_2": "2", "sums/3": "3"}),
+        ([(None, "a?", "1"), (1, "b?", "2")], {"sums/row_1": "1", "sums/1": "2"}),  # a row's number is no other's id
         ([(3, "a?", "1"), (4, "b?", "2"), (3, "a?", "3")], {"sums/3": "13", "sums/4": "2"}),  # ids count in the contest
         ([(3.0, "a?", "1")], {"sums/3": "1"}),  # as in a column that also holds nulls
         ([("p", "a?", "1"), (None, "a?", "2")], {"p": "12"}),
@@ -320,7 +350,10 @@ GOOD = {"id": "p", "problem": "a?", "solutions": ["x"]}
         (GOOD | {"solutions": ["y", "x"]}, "duplicate_solution", "solution 2 of 2 stands already"),
         (GOOD | {"solutions": ["y", " x\n"]}, "duplicate_solution", "solution 2 of 2 stands already"),
         (GOOD | {"solutions": "one text"}, "solutions_not_a_list", "a text that is no list in JSON; if it is one sol"),
-        (GOOD | {"solutions": "['x', 'y']"}, "solutions_not_a_list", "a text that is no list"),  # Python's, not JSON's
+        (GOOD | {"solutions": "['x', 'y']"}, "solutions_not_a_list", "a printed list or object that is no JSON; save"),
+        (GOOD | {"solutions": "['x' 'y']"}, "solutions_not_a_list", "a printed list or object"),  # numpy's: two texts
+        (GOOD | {"solutions": "[{'solution': 'x'}]"}, "solutions_not_a_list", "a printed list or object"),
+        ({"id": "q", "problem": "['b?']"}, "statement_not_text", "the statement is a printed list or object, no text"),
         (GOOD | {"solutions": {"by": "me"}}, "solutions_not_a_list", "an object with the keys by, no numbers"),
     ],
 )
@@ -331,13 +364,32 @@ def test_what_gives_nothing_is_left_out_with_its_reason(tmp_path, row, reason, d
     assert found["row"] == "sums.jsonl:2" and found["detail"].startswith(detail)
 
 
+@pytest.mark.parametrize(
+    "text, solutions",
+    [
+        ('["By hand.", "By sums."]', ("By hand.", "By sums.")),  # as OlympiadBench has them in a csv file
+        ('{"2": "By sums.", "1": "By hand."}', ("By hand.", "By sums.")),
+        ("['By hand.', 'By sums.']", None),  # two solutions that nobody may take for one
+        ("['By hand.' None]", None),
+        ("[0, 1] is where it is least.", ("[0, 1] is where it is least.",)),
+        ("[1, 2]", ("[1, 2]",)),  # an interval is an answer
+        ("{\\bf By hand} $\\{1\\}$}", ("{\\bf By hand} $\\{1\\}$}",)),
+        ('"Yes", she said.', ('"Yes", she said.',)),
+    ],
+)
+def test_a_list_in_a_column_of_one_solution_is_no_solution(tmp_path, text, solutions):
+    problems, left_out = load(jsonl(tmp_path, {"problem": "a?", "solution": text}, {"problem": "b?", "solution": "x"}))
+    assert problems[0].solutions == (solutions or ("x",))
+    assert ("solutions_not_a_list" in reasons(left_out)) is (solutions is None)
+
+
 def test_a_dataset_without_a_problem_says_why(tmp_path):
     file = jsonl(tmp_path, {"problem": "a?", "answer": 41}, {"problem": "b?", "answer": 42})
     with pytest.raises(KitError) as caught:
         load(file)
     assert str(caught.value) == (
         "corpus: sums.jsonl gives no problem (solution_not_text 2, no_solution 2); the first is sums.jsonl:1: "
-        "solution 1 of 1 is a number, no text: '41'"
+        "solution 1 of 1 is a number, no text: '41'; mend the data, or name other `columns:`"
     )
 
 
@@ -351,7 +403,24 @@ def test_a_dataset_without_a_problem_says_why(tmp_path):
         ("x.jsonl", b"[1]\n", "x.jsonl:1: expected a JSON object with columns and values, found list"),
         ("x.jsonl", b"", "x.jsonl holds no row"),
         ("x.json", b'["a", "b"]', "x.json:1: expected a JSON object with columns and values, found str"),
-        ("x.json", b'{"a": [{}], "b": [{}]}', "x.json: expected a list of objects"),
+        ("x.json", b'{"a": [{}], "b": [{}]}', "x.json holds the lists 'a', 'b'; save the one that is wanted as a file"),
+        ("x.json", b'{"7": {"problem": "a?"}, "8": {}}', "x.json has rows or columns by name; make it a list of obj"),
+        ("x.json", b'{"problem": ["a?"], "solution": ["x"]}', "x.json has rows or columns by name"),
+        ("x.json", b"null", "x.json: expected a list of objects"),
+        ("x.json", b"[" * 10**5, "x.json: not readable as JSON (maximum recursion depth exceeded"),
+        ("x.jsonl", b"[" * 10**5, "x.jsonl: a value holds too many others in one another"),
+        ("x.json", b"[" + b"9" * 5000 + b"]", "x.json: not readable as JSON (Exceeds the limit (4300 digits)"),
+        ("x.jsonl", '{"problem": "a?"}'.encode("utf-16"), "x.jsonl is UTF-16, as Excel's Unicode text is; save it as"),
+        ("x.csv", "a,b".encode("utf-16"), "x.csv is UTF-16"),
+        ("x.csv", b"problem;solution\na;x\n", "x.csv:1: the columns are set apart by semicolons, not by commas; save"),
+        ("x.csv", b"problem\tsolution\na\tx\n", "x.csv:1: the columns are set apart by tabs, not by commas"),
+        ("x.tsv", b"problem,solution\na,x\n", "x.tsv:1: the columns are set apart by commas, not by tabs"),
+        ("x.csv.gz", b"nope", "x.csv.gz is compressed; unpack it and run again"),
+        (
+            "[x].parquet",
+            b"nope",
+            "[x].parquet: `datasets` takes *, ?, [ and ] in a path for a pattern; give it another",
+        ),
         ("x.json", b'[{"a": 1},\n}', "x.json:2: not readable as JSON"),
         ("x.csv", b"a,b\n1,2\n\n1,2,3\n", "x.csv:4: 3 cells, the header has 2; mend that line"),
         ("x.csv", b"a,a\n1,2\n", "x.csv:1: column 'a' stands twice in the header"),
@@ -366,6 +435,65 @@ def test_a_file_that_cannot_be_read_is_named_with_the_place(tmp_path, name, cont
     with pytest.raises(KitError) as caught:
         load(tmp_path / name)
     assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_table_without_rows_gives_no_problem(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pandas.DataFrame({"problem": [], "solution": []}, dtype="str").to_parquet(tmp_path / "x.parquet")
+    with pytest.raises(KitError, match=r"x.parquet gives no problem \(it has no row\); mend the data"):
+        load(tmp_path / "x.parquet")
+
+
+def test_a_message_lists_no_thousand_columns():
+    with pytest.raises(KitError, match=r"it has c0, .*, c19 and 980 more: say which one it is"):
+        choose_columns(None, [f"c{n}" for n in range(1000)])
+    with pytest.raises(KitError, match=r"no column 'wrong'; correct it \(it has c0, .*, c19 and 980 more\)"):
+        choose_columns({"statement": "wrong"}, [f"c{n}" for n in range(1000)])
+
+
+def test_what_a_folder_holds_besides_is_said(tmp_path, capsys):
+    jsonl(tmp_path, {"problem": "a?", "solution": "x"}, name="sums/a.jsonl")
+    for name in ("b.csv", "README.md", "meta.json"):
+        (tmp_path / "sums" / name).write_text("{}" if name == "meta.json" else "")
+    problems, _ = load(tmp_path / "sums")
+    assert [p.statement for p in problems] == ["a?"]
+    assert "sums: not read: b.csv; to read one, give it as `path`\n" in capsys.readouterr().out
+
+
+def test_a_folder_may_be_named_in_a_roundabout_way(tmp_path, capsys):
+    jsonl(tmp_path, {"problem": "a?", "solution": "x"}, name="sums/data/train.jsonl")
+    (tmp_path / "link").symlink_to(tmp_path / "sums")
+    for path, name in ((tmp_path / "sums" / "data" / "..", "sums"), (tmp_path / "link", "link")):
+        (problem,), _ = load(path)
+        assert problem.problem_id == f"{name}/1"
+    assert "not read" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "files, said",
+    [
+        ({"a.jsonl.gz": b""}, "a.jsonl.gz is compressed; unpack it and run again"),  # else 2016-01-01 is a date there
+        ({"a.jsonl": b"{}", "README.md": b"---\nx: [\n---\n"}, "the front matter of sums/README.md cannot be read (wh"),
+    ],
+)
+def test_a_folder_that_cannot_be_read_is_named_with_the_remedy(tmp_path, files, said):
+    (tmp_path / "sums").mkdir()
+    for name, content in files.items():
+        (tmp_path / "sums" / name).write_bytes(content)
+    with pytest.raises(KitError) as caught:
+        load(tmp_path / "sums")
+    assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_files_that_differ_in_their_columns_are_said(tmp_path):
+    datasets = pytest.importorskip("datasets")
+    (tmp_path / "sums").mkdir()
+    for name, row in (("a", {"problem": "a?", "solution": "x"}), ("b", {"question": "b?", "answer": "y"})):
+        datasets.Dataset.from_list([row]).to_parquet(str(tmp_path / "sums" / f"{name}.parquet"))
+    with pytest.raises(
+        KitError, match="the files of sums differ in their columns or types; give one of them as `path`"
+    ):
+        load(tmp_path / "sums")
 
 
 def test_the_split_is_the_one_asked_for_the_only_one_or_train(tmp_path):
@@ -427,6 +555,13 @@ def test_a_folder_without_data_says_so(tmp_path, make, said):
             "data/demo/problems.jsonl",
             {"revision": "v1"},
             "corpus: revision: data/demo/problems.jsonl lies here and has n",
+        ),
+        ("C:\\data\\sums.csv", {}, "corpus: path: there is no file or folder C:\\data\\sums.csv; correct it"),
+        (
+            "https://huggingface.co/datasets/someone/sums/viewer",
+            {},
+            "corpus: path: https://huggingface.co/datasets/someone/sums/viewer is an address; give the name alone, "
+            "someone/sums",
         ),
         ("data/demo/problems.jsonl", {"split": "test"}, "corpus: data/demo/problems.jsonl is one file, without parts"),
     ],

@@ -60,7 +60,7 @@ def nowhere(monkeypatch, tmp_path):
 
 
 def test_without_a_path_it_is_downloaded_from_the_pinned_commit(nowhere):
-    with pytest.raises(FileNotFoundError):  # the stub brought nothing
+    with pytest.raises(KitError, match="cannot be read: No such file"):  # the stub brought nothing
         load_subset(profile())
     ((source, target),) = nowhere
     commit = "39cba50650b7ad22c943fb5e4d91fa7f2e6f4a08"
@@ -95,7 +95,21 @@ def test_another_file_than_the_published_one_is_refused(tmp_path):
     with pytest.raises(KitError) as caught:
         load_corpus(profile(path=str(tmp_path / "subset.json")))
     # printf '[]' | sha256sum
-    assert "SHA-256 is 4f53cda1..., the release at commit 39cba50 has 7811d8e9...; take the file" in str(caught.value)
+    said = "SHA-256 is 4f53cda1... (2 bytes), the release at commit 39cba50 has 7811d8e9... (749,138 bytes); take the"
+    assert said in str(caught.value)
+
+
+def test_a_damaged_download_is_deleted_by_hand_alone(nowhere, monkeypatch, tmp_path):
+    monkeypatch.setattr(subset, "DOWNLOADED", tmp_path / "half.json")
+    (tmp_path / "half.json").write_text("[")
+    with pytest.raises(KitError, match="delete it, and it is downloaded again, or read your own problems"):
+        load_subset(profile())
+    assert nowhere == []
+
+
+def test_a_folder_is_not_the_published_file(tmp_path):
+    with pytest.raises(KitError, match="is a folder; correct the path of the published subset"):
+        load_subset(profile(path=str(tmp_path)))
 
 
 def test_a_problem_of_the_subset_in_the_kits_form(tmp_path):
@@ -211,8 +225,8 @@ def test_the_dirt_of_the_published_subset(published):
         "drawing": (42, 38),
         "picture_lost": (7, 7),
         "words_lost": (62, 33),
-        "possible_gap": (90, 60),
-        "block_lost": (16, 11),
+        "possible_gap": (92, 61),
+        "block_lost": (19, 14),
         "control_character": (6, 2),
         "other_control": (5, 4),
         "credit": (8, 8),

@@ -36,6 +36,11 @@ USUAL_NAMES = {
 }
 CONSTANT = "="  # `competition: "=AIME"` is the same for every row, and `problem_id: "="` takes no column at all
 CONSTANTS = ("competition", "competition_id", "year", "difficulty", "category")
+MOST_NAMED = 20  # columns that a message lists
+# How Python, pandas and numpy write a list or an object into a cell. JSON of texts looks the same, and can be read.
+PRINTED = re.compile(
+    r"""\s*(?:\[\s*["'].*(?:["']|None|nan)\s*\]|\[\s*\{\s*["'].*\}\s*\]|\{\s*["'].*\}|array\(\[.*\))\s*""", re.DOTALL
+)
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,8 @@ def choose_columns(given: Mapping[str, str] | None, there: Sequence[str]) -> Col
 
     Raises KitError that names an unknown field, a column that is not there, or what is missing.
     """
-    listed = f"it has {', '.join(map(str, there)) or 'none'}"
+    more = f" and {len(there) - MOST_NAMED:,} more" if len(there) > MOST_NAMED else ""
+    listed = f"it has {', '.join(map(str, there[:MOST_NAMED])) or 'none'}{more}"
     taken, constants = {}, {}
     for name, column in (given or {}).items():
         place = f"corpus: columns: {name}"
@@ -65,7 +71,9 @@ def choose_columns(given: Mapping[str, str] | None, there: Sequence[str]) -> Col
             raise KitError(f"{place}: no field of a problem; {nearest(name, USUAL_NAMES)}")
         if not column.startswith(CONSTANT):
             if column not in there:
-                raise KitError(f"{place}: the dataset has no column {column!r}; {nearest(column, there)} ({listed})")
+                hint = nearest(column, there)
+                hint = hint if hint.startswith("did") else "correct it"
+                raise KitError(f"{place}: the dataset has no column {column!r}; {hint} ({listed})")
             taken[name] = column
         elif column != CONSTANT:
             if name not in CONSTANTS:
@@ -106,24 +114,37 @@ def is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
+def is_printed(value: Any) -> bool:
+    """Whether a cell is a text that a program printed of a list or an object.
+
+    >>> is_printed("['By hand.' 'By sums.']"), is_printed('{"1": "By hand."}'), is_printed("[0, 1] is the domain.")
+    (True, True, False)
+    """
+    return isinstance(value, str) and PRINTED.fullmatch(value) is not None
+
+
 def kind_of(value: Any) -> str:
     """What a value is that should be a text, with its beginning."""
     names = {dict: "an object", list: "a list", bool: "a truth value", int: "a number", float: "a number"}
-    return f"{names.get(type(value), type(value).__name__)}, no text: {str(value)[:60]!r}"
+    name = "a printed list or object" if isinstance(value, str) else names.get(type(value), type(value).__name__)
+    return f"{name}, no text: {str(value)[:60]!r}"
 
 
 def read_solutions(values: Mapping[str, Any]) -> list[Any] | str:
     """The solutions in a row, or a text that says why they cannot be read.
 
-    One text; a list; an object whose keys number them, as in the published subset; in a column `solutions` also a text
-    that is the JSON of one of these, as csv files have them.
+    One text; a list; an object whose keys number them, as in the published subset; a text that is the JSON of one of
+    these, as csv files have them. A list as Python or numpy prints it cannot be read: `['a' 'b']` may be one or two.
     """
     value = values.get("solutions", values.get("solution"))
-    if isinstance(value, str) and "solutions" in values and value.strip():
+    printed = is_printed(value)
+    if isinstance(value, str) and value.strip() and (printed or "solutions" in values):
         try:
             value = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             value = None
+        if printed and value is None:
+            return "a printed list or object that is no JSON; save the dataset as parquet or jsonl, which keep lists"
         if not isinstance(value, list | dict):
             return "a text that is no list in JSON; if it is one solution, give its column as `solution`"
     if isinstance(value, dict):
@@ -136,21 +157,31 @@ def read_solutions(values: Mapping[str, Any]) -> list[Any] | str:
 
 
 def whole_number(value: Any) -> int | None:
-    """A whole number from a cell, also from a text or a float that is one; None where it is none."""
-    if isinstance(value, str) and re.fullmatch(r"\s*[+-]?\d{1,18}\s*", value):
-        return int(value)
+    """A whole number of up to 18 digits from a cell, also from a text or a float that is one; None where it is none.
+
+    >>> whole_number(" 2016"), whole_number("2016.0"), whole_number(2016.5), whole_number(10**30)
+    (2016, 2016, None, None)
+    """
+    if isinstance(value, str) and (found := re.fullmatch(r"\s*([+-]?\d{1,18})(?:\.0*)?\s*", value)):
+        return int(found[1])
     if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+        value = int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18 else None
+
+
+def _year(value: Any) -> int | None:
+    year = whole_number(value)
+    return year if year is not None and 1 <= year <= 9999 else None
 
 
 def _difficulty(value: Any) -> float | None:
+    """On the scale of the published values, 1 to 10; a dataset's own level, such as 1500, is no such number."""
     if isinstance(value, str):
         try:
             value = float(value)
         except ValueError:
             return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= 10:
         return None
     return int(value) if value == int(value) else value
 
@@ -172,10 +203,18 @@ def _text(value: Any) -> str | None:
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
 
 
+WANTED = {  # what a cell of a field must hold, in words
+    "competition": "letters and digits",
+    "competition_id": "a text",
+    "year": "a whole number",
+    "number": "a whole number",
+    "difficulty": "a number from 1 to 10",
+    "category": f"one of {', '.join(CATEGORIES)}",
+}
 READERS = {  # of a cell that is not empty; None where it cannot be read
     "competition": competition_name,
     "competition_id": _text,
-    "year": whole_number,
+    "year": _year,
     "number": whole_number,
     "difficulty": _difficulty,
     "category": _category,

@@ -16,7 +16,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from creativemath_utils.corpus.columns import READERS, Columns, is_empty, kind_of, read_solutions, whole_number
+from creativemath_utils.corpus.columns import (
+    READERS,
+    WANTED,
+    Columns,
+    is_empty,
+    is_printed,
+    kind_of,
+    read_solutions,
+    whole_number,
+)
 from creativemath_utils.records import Problem
 
 
@@ -40,7 +49,8 @@ def to_problems(
     Rows with one id are one problem; where there is no id, rows with one statement are (white space aside). One
     statement under several ids is one problem, too: the first id stays, the others are in its `shared_with`, and all
     solutions are united. An id that is a whole number counts within its contest, so it becomes `<competition_id>/<id>`;
-    without an id a problem is numbered by its row. `dataset` names both where no column does; `source` goes into every
+    without ids a problem is numbered by its row, and `<dataset>/row_<row>` where others have one. `dataset` names both
+    where no column does; `source` goes into every
     problem. What was left out has `row, problem_id, reason, detail, where`: `where` is row, solution or value.
     """
     collected = _Collected(columns, dataset)
@@ -79,21 +89,24 @@ class _Collected:
             if same_id is None:  # else the first row of a problem holds the statement for all
                 self._leave_out(at, problem_id, "no_statement", "the statement is empty")
             return same_id
-        if not isinstance(statement, str):
+        if not isinstance(statement, str) or is_printed(statement):
             self._leave_out(at, problem_id, "statement_not_text", f"the statement is {kind_of(statement)}")
             return None
         key = "".join(statement.split())
         if same_id is not None:
             if self.by_text.get(key) is same_id:
                 return same_id
-            detail = f"{same_id.at} has the same id and another statement; give `competition_id` or no `problem_id`"
+            detail = f"{same_id.at} has the same id and another statement; give the column that tells them apart as "
+            detail += '`competition_id`, or `problem_id: "="`, which numbers problems by row'
             self._leave_out(at, problem_id, "other_statement", detail)
             return None
         draft = self.by_text.get(key)
         if draft is None:
-            draft = _Draft(problem_id or f"{self.dataset}/{number}", at, about, statement)
+            by_row = f"row_{number}" if "problem_id" in self.columns.taken else number
+            draft = _Draft(problem_id or f"{self.dataset}/{by_row}", at, about, statement)
             if draft.problem_id in self.by_id:
-                self._leave_out(at, draft.problem_id, "id_taken", "another problem has the id that its place gives")
+                detail = "it has no id, and another problem has the one that its row gives; give it one"
+                self._leave_out(at, draft.problem_id, "id_taken", detail)
                 return None
             self.by_text[key] = self.by_id[draft.problem_id] = draft
         elif problem_id:
@@ -171,6 +184,8 @@ class _Collected:
                 )
             )
         for (name, shown), places in self.unread.items():
-            detail = f"{shown} is no {name} that the kit can read; left empty, {len(places)} times in all"
+            instead = f"{self.dataset} stands there" if name == "competition" else "left empty"
+            rows = f"{len(places)} row{'s' if len(places) > 1 else ''}"
+            detail = f"{shown} is no {name} ({WANTED[name]}); {instead} in {rows}"
             self._leave_out(places[0], None, f"unread_{name}", detail, "value")
         return found

@@ -29,7 +29,7 @@ KINDS = {
     "drawing": "code of a drawing, or a link to a picture, left in the text",
     "picture_lost": "points at a figure, and neither the text nor the problem has one",
     "words_lost": "a word, name or number is missing where grammar wants one",
-    "possible_gap": "two blanks, or one before a comma or full stop, inside a sentence: a lost word, or a slip",
+    "possible_gap": "two blanks, or one before a stop, in a sentence, or a problem's small first letter: a lost word?",
     "block_lost": "a line announces a formula or list, and the next one goes on without it",
     "control_character": r"a control character where a command had its backslash: form feed and `rac` for `\frac`",
     "other_control": "any other control character, tabs among them",

@@ -62,13 +62,19 @@ def _possible_gap(text: Text) -> Iterator[str]:
             yield text.excerpt(*found.span())
 
 
+def _possible_gap_in_problem(text: Text) -> Iterator[str]:
+    if begins := re.match(r"\s*[a-z]{2,}\b", text.prose):
+        yield text.excerpt(*begins.span())
+    yield from _possible_gap(text)
+
+
 _ASKS = r"(?:Find|Prove|Show|Determine|Compute|Evaluate|What|How|For (?:what|which))\b"
 _GOES_ON = rf"(?:{_ASKS}|(?:Thus|Therefore|Hence|So|Then|And so|The (?:only|answer|rest))\b)"
 _BLOCK_LOST = re.compile(
     rf"(?<=\w):[ \t]*\n\s*(?={_GOES_ON})"
-    r"|(?:\b(?:have|get|gives?|yields?|obtain|that|becomes?|equals?|is|are|where|as|by)|\bThen,)"
+    r"|\b(?:have|get|gives?|yields?|obtain|that|becomes?|equals?|is|are|where|as|by|and|or|[Tt]hen,?)"
     r"[ \t]*\n\s*(?=[A-Z][a-z])"
-    rf"|,[ \t]*\n\s*(?={_ASKS})"
+    rf"|,[ \t]*\n\s*(?=(?:{_ASKS}|[A-Z][a-z]+ing\b))"
     r"|\band[ \t]*\n\s*(?=if and only if\b)"
     r"|(?<=\w):\s*\Z|\b(?:have|that|where|by|and|of|the|following)\s*\Z"
 )
@@ -210,7 +216,10 @@ IN_ANY: dict[str, Rule] = {
     "outer_blanks": _once(re.compile(r"\A\s+|(?<!\s)\s+\Z")),
     "special_space": _once(_SPECIAL_SPACE),
 }
-IN_PROBLEM: dict[str, Rule] = {"answer_in_problem": _answer_in_problem}
+IN_PROBLEM: dict[str, Rule] = {
+    "possible_gap": _possible_gap_in_problem,  # in place of the one for any text
+    "answer_in_problem": _answer_in_problem,
+}
 IN_SOLUTION: dict[str, Rule] = {
     "unfinished": _unfinished,
     "answer_only": _answer_only,

@@ -108,7 +108,11 @@ def _receive(source: Source, file: BinaryIO, say: Callable[[str], object]) -> No
         retry=retry_if_exception_type(_TryAgain), stop=stop_after_attempt(ATTEMPTS), wait=WAIT, reraise=True
     )
     try:
-        with httpx2.Client(timeout=TIMEOUT, follow_redirects=True) as client:
+        client = httpx2.Client(timeout=TIMEOUT, follow_redirects=True)
+    except ValueError as error:  # of HTTP_PROXY, HTTPS_PROXY or ALL_PROXY
+        raise KitError(f"{source.what}: the proxy in the environment is wrong ({error}); correct or unset it") from None
+    try:
+        with client:
             attempts(_attempt, client, source, file, say)
     except _TryAgain as fault:
         raise KitError(
@@ -129,14 +133,14 @@ def _attempt(client: httpx2.Client, source: Source, file: BinaryIO, say: Callabl
     try:
         with client.stream("GET", source.address, headers=headers) as reply:
             _check_status(reply, source, file)
-            if not _continues(reply, _length(file)):
+            if not _continues(reply, file):
                 file.truncate(0)  # the whole file comes, whatever was asked for
             _write(reply, source, file, say)
-    except httpx2.TransportError as error:  # a broken connection, a silent one, none at all
-        raise _TryAgain(str(error).strip() or type(error).__name__) from None
     except httpx2.DecodingError as error:
         file.truncate(0)
         raise _TryAgain(str(error)) from None
+    except httpx2.RequestError as error:  # a broken connection, a silent one, none at all, redirected in a circle
+        raise _TryAgain(str(error).strip() or type(error).__name__) from None
     if _length(file) < source.size:
         raise _TryAgain(f"it ends after {_length(file):,} of {source.size:,} bytes")
 
@@ -154,12 +158,15 @@ def _check_status(reply: httpx2.Response, source: Source, file: BinaryIO) -> Non
     raise KitError(f"{source.what}: {source.address} answers {said}; {source.by_hand}")
 
 
-def _continues(reply: httpx2.Response, offset: int) -> bool:
-    """Whether the answer goes on at `offset`. A server may ignore the wish, or send another range."""
+def _continues(reply: httpx2.Response, file: BinaryIO) -> bool:
+    """Whether the answer goes on where the part ends. A server may ignore the wish; or send another range, and is then
+    asked for the whole.
+    """
     if reply.status_code != HTTPStatus.PARTIAL_CONTENT:
         return False
-    sent = reply.headers.get("content-range", "")
+    offset, sent = _length(file), reply.headers.get("content-range", "")
     if not sent.startswith(f"bytes {offset}-"):
+        file.truncate(0)
         raise _TryAgain(f"asked to go on at byte {offset:,}, the server sent {sent or 'no range'}")
     return True
 

@@ -11,7 +11,7 @@ import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -19,18 +19,20 @@ from types import ModuleType
 from typing import Any
 
 from creativemath_utils.corpus.columns import choose_columns, competition_name
+from creativemath_utils.corpus.dataset_faults import in_one_line
 from creativemath_utils.corpus.dataset_rows import to_problems
-from creativemath_utils.corpus.flat_files import CSV, JSON, Row, file_rows
+from creativemath_utils.corpus.flat_files import CSV, FILES, JSON, Row, file_rows
 from creativemath_utils.models import nearest
 from creativemath_utils.profile import Profile
 from creativemath_utils.records import KitError, Problem, read_problem
 from creativemath_utils.store import shown
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
-FILES = (*JSON, *CSV, ".parquet")  # what a single file may be
 OWN = {f.name for f in fields(Problem) if not f.metadata} | {"schema"}  # the columns of problems in the kit's own form
 NESTED = ("source", "removed_solutions")  # the fields that the export writes as JSON, since parquet wants one type
+BATCH = 1000  # rows that are held at once; `datasets` holds a file's first row group, and fails where that is empty
 ON_DISK = ("state.json", "dataset_dict.json")  # a folder by `save_to_disk` has one of them
+PACKED = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".tar", ".tgz")
 
 
 @dataclass
@@ -68,7 +70,7 @@ def read_hub(profile: Profile, download: bool = True) -> tuple[list[Problem], li
         reasons = Counter(row["reason"] for row in left_out if row["where"] != "value").most_common(3)
         why = ", ".join(f"{reason} {count}" for reason, count in reasons) or "it has no row"
         first = f"; the first is {left_out[0]['row']}: {left_out[0]['detail']}" if left_out else ""
-        raise KitError(f"corpus: {name} gives no problem ({why}){first}")
+        raise KitError(f"corpus: {name} gives no problem ({why}){first}; mend the data, or name other `columns:`")
     return problems, left_out
 
 
@@ -95,9 +97,10 @@ def _opened(profile: Profile, download: bool) -> Iterator[tuple[str, Table]]:
     """
     corpus, config, name = profile.corpus, None, profile.corpus.path
     path = profile.path(name)
-    if not path.exists() and ":" in name:
-        name, _, config = name.rpartition(":")
+    if not path.exists() and (found := re.fullmatch(r"(.+):([\w.-]+)", name)):
+        name, config = found.groups()
         path = profile.path(name)
+    path = Path(os.path.abspath(path))  # so that its name is one, after `folder/../`
     if path.exists() and corpus.revision:
         raise KitError(f"corpus: revision: {shown(path)} lies here and has none; take it out")
     if path.is_file() and (config or corpus.split):
@@ -108,40 +111,73 @@ def _opened(profile: Profile, download: bool) -> Iterator[tuple[str, Table]]:
         elif path.is_dir():
             yield path.name, _from_folder(path, config, corpus.split, cache)
         elif HUB_NAME.fullmatch(name) and Path(name).suffix.lower() not in FILES:
-            with _without_network(profile.offline or not download), _in_one_line(name, profile):
+            with _without_network(profile.offline or not download), in_one_line(name, profile):
                 table = _from_hub(name, config, profile)
             yield name, table
+        elif address := re.match(r"https?://huggingface\.co/datasets/([\w.-]+(?:/[\w.-]+)?)", name):
+            raise KitError(f"corpus: path: {name} is an address; give the name alone, {address[1]}")
         else:
             raise KitError(f"corpus: path: there is no file or folder {shown(path)}; correct it")
 
 
 def _from_file(path: Path, cache: str) -> Table:
     kind = path.suffix.lower()
+    _refuse_packed([path])
     if kind not in FILES:
         raise KitError(f"{shown(path)}: a dataset is one of {', '.join(FILES)}, or a folder of them; bring it into one")
     if kind != ".parquet":
         return _flat([path])
-    with _in_one_line(path.name):
-        builder = quiet_datasets().load_dataset_builder("parquet", data_files=str(path), cache_dir=cache)
+    with in_one_line(path.name):
+        builder = _builder("parquet", path, data_files=str(path), cache_dir=cache)
         return _streamed(builder.as_streaming_dataset(split="train"), path.name, {})
+
+
+def _refuse_packed(files: Iterable[Path]) -> None:
+    """Raise KitError for a compressed file: `datasets` would read it, but take a text such as 0012 for a number."""
+    for file in files:
+        if file.suffix.lower() in PACKED:
+            raise KitError(f"{shown(file)} is compressed; unpack it and run again")
+
+
+def _builder(kind: str, path: Path, **about: Any) -> Any:
+    """The builder of `datasets` for what lies at a path."""
+    if re.search(r"[*?\[\]]", str(path)):
+        raise KitError(f"{shown(path)}: `datasets` takes *, ?, [ and ] in a path for a pattern; give it another name")
+    builder = quiet_datasets().load_dataset_builder(kind, **about)
+    if hasattr(builder.config, "batch_size"):
+        builder.config.batch_size = BATCH
+    return builder
 
 
 def _from_folder(path: Path, config: str | None, split: str | None, cache: str) -> Table:
     datasets = quiet_datasets()
-    with _in_one_line(path.name):
+    with in_one_line(path.name):
         if any((path / name).is_file() for name in ON_DISK):
             found = datasets.load_from_disk(str(path))
             if not isinstance(found, datasets.DatasetDict):
                 found = {str(found.split or "train"): found}
             split = _part(path.name, split, list(found))
             return _streamed(found[split], path.name, {"split": split})
-        builder = datasets.load_dataset_builder(str(path), name=config, cache_dir=cache)
+        builder = _builder(str(path), path, name=config, cache_dir=cache)
         split = _part(path.name, split, _splits(builder))
         files = [Path(file) for file in builder.config.data_files[split]]
+        _refuse_packed(files)
+        if not config:
+            known = {Path(file).resolve() for part in builder.config.data_files.values() for file in part}
+            _say_unread(path, known)
         about = {"config": config, "split": split} if config else {"split": split}
         if all(file.suffix.lower() in (*JSON, *CSV) for file in files):
             return _flat(files, getattr(builder.config, "sep", None), about)
         return _streamed(builder.as_streaming_dataset(split=split), path.name, about)
+
+
+def _say_unread(folder: Path, known: Set[Path]) -> None:
+    """Name the tables in a folder that `datasets` passes over: it takes files of one kind alone."""
+    kinds = {*FILES, *PACKED} - {".json"}  # which may be about the others
+    tables = (file for file in folder.rglob("[!.]*") if file.suffix.lower() in kinds and file.resolve() not in known)
+    if unread := sorted(str(file.relative_to(folder)) for file in tables):
+        more = f" and {len(unread) - 3} more" if len(unread) > 3 else ""
+        print(f"{folder.name}: not read: {', '.join(unread[:3])}{more}; to read one, give it as `path`")
 
 
 def _from_hub(name: str, config: str | None, profile: Profile) -> Table:
@@ -184,7 +220,7 @@ def _streamed(dataset: Any, name: str, about: dict[str, Any]) -> Table:
     labels = {c: f for c, f in (dataset.features or {}).items() if type(f).__name__ == "ClassLabel"}
 
     def rows(wanted: Sequence[str]) -> Iterator[Row]:
-        with _in_one_line(name):
+        with in_one_line(name):
             for number, row in enumerate(dataset.select_columns(list(wanted)), start=1):
                 named = {c: f.int2str(row[c]) for c, f in labels.items() if row.get(c) not in (None, -1)}
                 yield f"{about.get('split', name)} row {number}", row | named
@@ -192,7 +228,7 @@ def _streamed(dataset: Any, name: str, about: dict[str, Any]) -> Table:
     return Table(columns, rows, about)
 
 
-# --- `datasets`, quiet and in one line --------------------------------------------------------------------------------
+# --- `datasets`, quiet -----------------------------------------------------------------------------------------------
 
 
 def quiet_datasets() -> ModuleType:
@@ -220,60 +256,3 @@ def _without_network(wanted: bool) -> Iterator[None]:
         yield
     finally:
         config.HF_HUB_OFFLINE = before
-
-
-@contextmanager
-def _in_one_line(name: str, of_hub: Profile | None = None) -> Iterator[None]:
-    """Turn what `datasets` and what is below it raise into a KitError. `of_hub` is the profile that names the hub."""
-    import httpx2
-    import pyarrow
-    from datasets.exceptions import DatasetsError
-
-    faults = (DatasetsError, OSError, ValueError, RuntimeError, ImportError, httpx2.HTTPError, pyarrow.ArrowException)
-    try:
-        yield
-    except faults as error:
-        said = " ".join(str(error.__cause__ or error).split())
-        line = (of_hub and _hub_fault(error, said, name, of_hub)) or _fault(error, said, name)
-        raise KitError(f"corpus: {line}") from None
-
-
-def _hub_fault(error: Exception, said: str, name: str, profile: Profile) -> str | None:
-    """What is wrong with a name of the hub, and the remedy; None where it is something else."""
-    from datasets import config
-    from datasets.exceptions import DatasetNotFoundError
-    from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
-
-    copy = f"give the path of a local copy (hf download {name} --repo-type dataset --local-dir FOLDER)"
-    if isinstance(error, ConnectionError) or said.startswith("Couldn't find cache"):
-        if profile.offline:
-            return f"offline: true, and {name} is not in the cache of datasets; run once without it, or {copy}"
-        if os.environ.get("HF_HUB_OFFLINE") and config.HF_HUB_OFFLINE:
-            return f"HF_HUB_OFFLINE is set, and {name} is not in the cache of datasets; unset it once, or {copy}"
-        if config.HF_HUB_OFFLINE:
-            return f"{name} is not downloaded yet; notebook 01 does that, or {copy}"
-        return f"the Hugging Face hub cannot be reached for {name}; mend the network, or {copy}"
-    if isinstance(error, DatasetNotFoundError | RepositoryNotFoundError | RevisionNotFoundError):
-        if "revision" in said.lower():
-            return f"{name} has no revision {profile.corpus.revision}; correct it"
-        if "gated" in said:
-            return f"{name} is gated: ask for access at https://huggingface.co/datasets/{name}, and set HF_TOKEN"
-        return f"the hub has no dataset {name}, or a private one; correct the name, or set HF_TOKEN to a key for it"
-    if "scripts are no longer supported" in said:
-        return f"{name} is a script, which is not run; try `revision: refs/convert/parquet`, or {copy}"
-    return None
-
-
-def _fault(error: Exception, said: str, name: str) -> str:
-    """What is wrong with a dataset, wherever it lies, and the remedy."""
-    from datasets.data_files import EmptyDatasetError
-    from datasets.exceptions import DataFilesNotFoundError
-
-    if isinstance(error, EmptyDatasetError | DataFilesNotFoundError):
-        return f"{name} holds no file that datasets reads ({', '.join(FILES)}, ...); give the folder that does"
-    if "scripts are no longer supported" in said:
-        return f"{name} holds a script, which is not run; save its data as one of {', '.join(FILES)}"
-    if found := re.search(r"(?:vailable configs|Available)(?: in the cache)?: \[(.*?)\]", said):
-        choices = found[1].replace("'", "")
-        return f"{name} has the configurations {choices}; name one, `path: {name}:{choices.partition(',')[0]}`"
-    return f"{name} cannot be read ({said[:200] or type(error).__name__}); mend it, or save it in another form"

@@ -66,7 +66,8 @@ def subset_file(profile: Profile) -> Path:
         return DOWNLOADED
     path = profile.path(given)
     if not path.is_file():
-        raise KitError(f"{path} is missing; correct the path of the published subset")
+        fault = "a folder" if path.is_dir() else "missing"
+        raise KitError(f"{path} is {fault}; correct the path of the published subset")
     return path
 
 
@@ -75,12 +76,17 @@ def read_subset(path: Path, sha256: str | None = SUBSET_SHA256) -> list[Problem]
 
     `sha256` is that of the pinned commit. Raises KitError for any other file.
     """
-    content = path.read_bytes()
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise KitError(f"{shown(path)} cannot be read: {error.strerror or error}; mend that and run again") from None
     found = hashlib.sha256(content).hexdigest()
     if sha256 is not None and found != sha256:
+        again = "delete it, and it is downloaded again" if path == DOWNLOADED else "take the file at that commit"
         raise KitError(
-            f"{shown(path)}: SHA-256 is {found[:8]}..., the release at commit {SUBSET_COMMIT[:7]} has {sha256[:8]}...; "
-            "take the file at that commit, or read your own problems with `source: jsonl`"
+            f"{shown(path)}: SHA-256 is {found[:8]}... ({len(content):,} bytes), the release at commit "
+            f"{SUBSET_COMMIT[:7]} has {sha256[:8]}... ({SUBSET_SOURCE.size:,} bytes); {again}, or read your own "
+            "problems with `source: jsonl`"
         )
     return [_from_subset(item) for item in json.loads(content)]
 

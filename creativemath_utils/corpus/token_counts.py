@@ -66,12 +66,22 @@ def _from_json(path: Path) -> CountTokens:
 
 
 def _by_transformers(name: str, path: Path) -> CountTokens:
-    """By a local folder or GGUF file, else by that name on the hub. Code that comes with a tokenizer is not run."""
+    """By a local folder or GGUF file, else by that name in the hub's cache here, else on the hub.
+
+    Code that comes with a tokenizer is not run.
+    """
+    from huggingface_hub import HfApi
     from huggingface_hub.utils import logging
     from transformers import AutoTokenizer
 
     logging.set_verbosity_error()  # tries in vain end in one line
     file = {"gguf_file": path.name} if path.is_file() else {}
-    where = path.parent if path.is_file() else path if path.is_dir() else name
-    tokenizer = AutoTokenizer.from_pretrained(str(where), trust_remote_code=False, **file)
+    where = str(path.parent if path.is_file() else path if path.is_dir() else name)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(where, trust_remote_code=False, local_files_only=True, **file)
+    except OSError:
+        if path.exists():
+            raise
+        HfApi().model_info(name, timeout=10)  # fails at once without a network; transformers tries for a minute
+        tokenizer = AutoTokenizer.from_pretrained(where, trust_remote_code=False)
     return lambda text: len(tokenizer.encode(text, add_special_tokens=False, truncation=False, verbose=False))
