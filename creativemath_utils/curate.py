@@ -85,17 +85,17 @@ def longest_prompt_tokens(problem: Problem, count: CountTokens = by_characters) 
 
 
 def select_problems(
-    problems: Sequence[Problem], select: Select | None, path_of: Callable[[str], Path] = Path
+    problems: Sequence[Problem], select: Select | None, path_of: Callable[[str], Path] = Path, offline: bool = False
 ) -> list[Problem]:
     """So many problems of each competition at random, among those whose longest prompt fits. Paper, Section 5.1.
 
     Without `select` all of them stay. The draw depends on the seed and the ids alone, not on the order of the corpus.
-    `path_of` finds a tokenizer's files, such as `Profile.path`. Raises KitError where there is no such tokenizer, and
-    where competitions have too few: it is said, not padded.
+    `path_of` finds a tokenizer's files, such as `Profile.path`; `offline` asks no network for them. Raises KitError
+    where there is no such tokenizer, and where competitions have too few: it is said, not padded.
     """
     if select is None:
         return list(problems)
-    count = by_characters if select.max_prompt_tokens is None else token_counter(select.tokenizer, path_of)
+    count = by_characters if select.max_prompt_tokens is None else token_counter(select.tokenizer, path_of, offline)
     limit, groups = select.max_prompt_tokens, _by_competition(problems)
     fitting_of = {
         competition: [p for p in members if limit is None or longest_prompt_tokens(p, count) <= limit]

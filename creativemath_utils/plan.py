@@ -83,7 +83,7 @@ def plan_text(profile: Profile) -> str:
         problems, _ = load_corpus(profile, download=False)
     except KitError as error:
         raise KitError("; ".join([str(error), *missing])) from None
-    problems = select_problems(problems, profile.select, profile.path)
+    problems = select_problems(problems, profile.select, profile.path, profile.offline)
     samples = run_samples(problems, profile)
     everything = rehearse(profile.model_copy(update={"early_stop": False}), problems, samples)
     lines = [

@@ -151,8 +151,9 @@ def caption(heading: str, columns: Sequence[Column], info: RunInfo) -> str:
     models = f"Models: {', '.join(info.models)}. " if info.models else ""
     in_brackets = "the counts behind a ratio" if any(column.counts for column in columns) else "over how many models"
     return (
-        f"{heading}. Run: {info.run}. {models}Judges: {', '.join(info.judges.values())}. Verdict rule: {info.verdict_rule}. "
-        f"Newest answer: {info.newest_answer or 'none'}. In brackets {in_brackets}; n/a: an empty base. "
+        f"{heading}. Run: {info.run}. {models}Judges: {', '.join(info.judges.values())}. "
+        f"Verdict rule: {info.verdict_rule}. Newest answer: {info.newest_answer or 'none'}. "
+        f"In brackets {in_brackets}; n/a: an empty base. "
         "Undecided: samples whose votes leave a decision open; truncated, blocked, refused, failed: samples by what "
         "came back; unparsed: votes without a verdict."
     )

@@ -1095,3 +1095,12 @@ def test_a_page_whose_levels_are_odd():  # S4, S8, T8
         "Solution 9": "Case 1 d",  # what stands before its child is a solution of its own
         "Solution 9a": "e",
     }
+
+
+@pytest.mark.parametrize("piece", ["-", ")-", "~ ", "a.", "-- a ", "(talk) ", "12:30, ", "by ", "[", "{{", "Solution "])
+def test_a_line_of_nothing_but_signs_ends(piece):
+    """40,000 characters that could each begin a signature: a search that starts anew at each would take minutes."""
+    line = f"Count: <math>1+1=2</math>. {piece * (40_000 // len(piece))}"
+    text = f"== Problem ==\nFind <math>1+1</math>.\n== Solution ==\n{line}"
+    found = parse_page(text.encode(), "2041_AIME_I_Problems_Problem_1.wikitext")
+    assert "Count: $1+1=2$" in str(found)

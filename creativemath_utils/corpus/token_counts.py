@@ -37,11 +37,12 @@ def by_characters(text: str) -> int:
     return round(len(text) / CHARACTERS_PER_TOKEN)
 
 
-def token_counter(name: str, path_of: Callable[[str], Path] = Path) -> CountTokens:
+def token_counter(name: str, path_of: Callable[[str], Path] = Path, offline: bool = False) -> CountTokens:
     """A function from a text to its number of tokens.
 
     `name`: `characters`; a local folder with a tokenizer, a `tokenizer.json` or a `.gguf` file (`path_of` finds it,
-    such as `Profile.path`); else a name of the Hugging Face hub. Raises KitError where none of these has a tokenizer.
+    such as `Profile.path`); else a name of the Hugging Face hub, of which `offline` takes only what is here already.
+    Raises KitError where none of these has a tokenizer.
     """
     if name == CHARACTERS:
         return by_characters
@@ -49,7 +50,7 @@ def token_counter(name: str, path_of: Callable[[str], Path] = Path) -> CountToke
     if not path.exists() and (path.suffix in (".json", ".gguf") or not HUB_NAME.fullmatch(name)):
         raise KitError(f"select: tokenizer {name!r}: there is no file or folder {shown(path)}; {REMEDY}")
     try:
-        return _from_json(path) if path.suffix == ".json" and path.is_file() else _by_transformers(name, path)
+        return _from_json(path) if path.suffix == ".json" and path.is_file() else _by_transformers(name, path, offline)
     except Exception as error:  # files of any state raise anything, and `tokenizers` raises Exception itself
         said = (str(error).strip() or type(error).__name__).splitlines()[0][:160]
         here = "it" if path.exists() else "no such file or folder is here, and the hub's"
@@ -65,7 +66,7 @@ def _from_json(path: Path) -> CountTokens:
     return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
 
 
-def _by_transformers(name: str, path: Path) -> CountTokens:
+def _by_transformers(name: str, path: Path, offline: bool) -> CountTokens:
     """By a local folder or GGUF file, else by that name in the hub's cache here, else on the hub.
 
     Code that comes with a tokenizer is not run.
@@ -80,7 +81,7 @@ def _by_transformers(name: str, path: Path) -> CountTokens:
     try:
         tokenizer = AutoTokenizer.from_pretrained(where, trust_remote_code=False, local_files_only=True, **file)
     except OSError:
-        if path.exists():
+        if path.exists() or offline:
             raise
         HfApi().model_info(name, timeout=10)  # fails at once without a network; transformers tries for a minute
         tokenizer = AutoTokenizer.from_pretrained(where, trust_remote_code=False)

@@ -58,9 +58,10 @@ COPYRIGHT = re.compile(
     rf"(?:['’]s American Mathematics Competitions)?\.?\s*{PICTURE}?",
     re.IGNORECASE,
 )
-_WORD = r"[^\s.!?;:~\ue000-\uf8ff\U000f0000-\U000ffffd]+(?:\.[^\s.!?;:~]+)*"
+# A word of a name, of bounded length: on a line of nothing but dashes or brackets the search would take for ever.
+_WORD = r"[^\s.!?;:~\ue000-\uf8ff\U000f0000-\U000ffffd]{1,60}(?:\.[^\s.!?;:~]{1,60}){0,5}"
 _STAMP = re.compile(
-    rf"(?:(?:^|(?:^|(?<=[\s.!?)\]\U000f0000-\U000ffffd])){_DASH}+|(?<!{_TILDE}){_TILDE}+)"
+    rf"(?:(?:^|(?:^|(?<=[\s.!?)\]\U000f0000-\U000ffffd])){_DASH}++|(?<!{_TILDE}){_TILDE}++)"
     rf"[ \t]*(?:{_WORD}[ \t]+){{0,2}}{_WORD}[ \t]*"
     rf"|{CREDIT}[ \t]*)?(?:\(\s*talk[^)]*\)[ \t]*)?\d{{1,2}}:\d\d(?::\d\d)?,[ \t]*\d{{1,2}}[ \t]+"
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December)[ \t]+\d{4}"
