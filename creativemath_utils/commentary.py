@@ -71,9 +71,10 @@ STEP = re.compile(  # an introduction that goes on to act
     rf"|idea|is|are|gets?) |, ){ACT}|\b(?:where|in which|so that|such that|whose)\b"
 )
 RESULT = re.compile(  # what a method gives, and facts it rests on
-    rf"\b(?:because|since) (?:the|every|each|any|all|both|no)\b(?! {KNOWN})(?! (?:[\w-]+ )?(?:{WAYS}|focus|use"
+    rf"\b(?:because|since) (?:now )?(?:the|every|each|any|all|both|no)\b(?! {KNOWN})(?! (?:[\w-]+ )?(?:{WAYS}|focus|use"
     rf"|emphasis|idea|reasoning|argument|need|problem|steps?)\b)|\b(?:we|i)(?: can| first| then)? {ACT}|\band (?:get"
-    rf"|obtain|deduce|conclude)\b|\b(?:approach|method|proof|technique) (?:yields|produces|counts|proves|leads|results"
+    rf"|obtain|deduce|conclude|(?:yields|gives|shows|proves|finds) that)\b"
+    rf"|\b(?:approach|method|proof|technique) (?:yields|produces|counts|proves|leads|results"
     rf"|gives (?!.*\b(?:perspective|insights?|view|way|alternative|approach|method|solution|understanding|look)\b))"
 )
 

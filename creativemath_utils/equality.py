@@ -10,7 +10,8 @@ value is read from its LaTeX is in `notation`. The rules:
 
 - An option letter stands for its value and is never a variable. Letter and value that contradict each other are
   unchecked.
-- Units, counted nouns and currency signs do not count, but values in two different units are unchecked.
+- Units, counted nouns and currency signs do not count, but values in two different units or currencies are unchecked,
+  and so is a word that changes a number ("3 million", "5 squared").
 - A percentage p% equals p/100, and p where the other side has no percent sign (the question then asks for percent).
 - "x = 3" and "1 + 2 = 3" are 3. A bare list is a set: its order does not count. In brackets it does.
 - Of an exact value and a rounded one in the same answer, the exact one is taken first. A decimal fraction that is the
@@ -25,6 +26,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from creativemath_utils.notation import (
+    UNITS,
     Answer,
     Group,
     elements,
@@ -51,11 +53,23 @@ def compare_answers(reference: str, candidate: str, options: Mapping[str, str] |
     if any(re.fullmatch("[A-E]", value) for value in known.values()) and not all(answer.value for answer in stated):
         return "unchecked"  # the options are letters themselves: "B" may be either
     first, second = (_completed(answer, known) for answer in stated)
-    values = _compare(first.value, second.value, Budget()) if first.value and second.value else "unchecked"
+    comparable = first.value and second.value and not _in_two_currencies(reference, candidate)
+    values = _compare(first.value, second.value, Budget()) if comparable else "unchecked"
     if first.letter and second.letter:
         letters: Outcome = "equal" if first.letter == second.letter else "different"
         return letters if values in (letters, "unchecked") else "unchecked"
     return values
+
+
+_CURRENCIES = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (r"\\\$|\bdollars?\b", r"¢|\\cent\b|\bcents?\b", r"€|\beuros?\b", r"£|\\pounds\b", r"¥|\byen\b")
+]
+
+
+def _in_two_currencies(first: str, second: str) -> bool:
+    ours, theirs = ([bool(currency.search(text)) for currency in _CURRENCIES] for text in (first, second))
+    return any(ours) and any(theirs) and ours != theirs
 
 
 def _completed(answer: Answer, options: Mapping[str, str]) -> Answer:
@@ -85,7 +99,7 @@ def _compare(first: str, second: str, budget: Budget) -> Outcome:
     if (a, b) != (first, second):
         # 2 hours and 120 minutes, 3 cm and 3 m, degrees and radians: not compared
         in_two_units = (a_unit and b_unit and a_unit != b_unit) or any(
-            unit == "degree" and not other and "\\pi" in value
+            (unit == "degree" and not other and "\\pi" in value) or (unit and value.endswith("%"))
             for unit, other, value in ((a_unit, b_unit, b), (b_unit, a_unit, a))
         )
         return _compare(a, b, budget) if a and b and not in_two_units else "unchecked"
@@ -107,12 +121,14 @@ def _asked(first: str, second: str, budget: Budget) -> Outcome:
 # three dots, values of a function, and 3/4\pi, which may have \pi above the line or below.
 _UNREAD = re.compile(
     r":|\\(?:overline|bar|hat|vec|widehat|widetilde|tilde|overrightarrow|dot|dots|ldots|cdots|circ|emptyset|equiv|p?mod|bmod)"
-    r"(?![A-Za-z])|\d[A-F\d]*\s*_|(?<![A-Za-z\\])[A-Za-z]\(\s*\d|\d\s*/\s*\d+\s*(?:\\[a-z]|[A-Za-z(])"
+    r"(?![A-Za-z])|\d[A-F\d]*\s*_|(?<![A-Za-z\\])[A-Za-z]\(\s*\d|\d\s*/\s*\d+\s*(?:\\[a-z]|[A-Za-z(])|^-?\d+(?:\s+\d+)+$|\d\s*x\s*\d"
 )
 
-# Logarithms without a base, angles without a unit, double factorials, sets by a property, a lone letter (an option?).
+# Logarithms without a base, angles without a unit, double factorials, sets by a property, a lone letter (an option?),
+# Roman numerals, 3 > x > 1.
 _DOUBTED = re.compile(
     r"\\log(?![A-Za-z])(?!\s*_)|\\(?:sin|cos|tan|cot|sec|csc)\s*[({]?\s*\d|!!|\\mathbb|\\mid|:|^\s*[A-Ha-df-h]\s*$"
+    r"|^\s*[IVX]+\s*$|(?:>|\\geq?(?![A-Za-z])).*(?:>|\\geq?(?![A-Za-z]))"
 )
 
 
@@ -122,7 +138,8 @@ def _is_equation(text: str) -> bool:
 
 def _quick(first: str, second: str) -> Outcome | None:
     """Equal text, or two rational numbers: decided here, else None."""
-    if re.sub(r"\s", "", first) == re.sub(r"\s", "", second) or (has_words(first) and first.lower() == second.lower()):
+    ours, theirs = (re.sub(r"(?<!\d)\s|\s(?!\d)", "", text) for text in (first, second))
+    if ours == theirs or (has_words(first) and first.lower() == second.lower()):
         return "equal"
     a, b = rational(first), rational(second)
     if all(re.fullmatch(r"-?\s*\\infty", text) for text in (first, second)):
@@ -162,6 +179,8 @@ def _compare_groups(first: Group, second: Group, a: str, b: str, budget: Budget)
         return _all_of([_compare(x, y, budget) for x, y in zip(parts, others, strict=True)])
     if any(_decimal_comma(x, y) for x, y in ((a, b), (b, a))):
         return "unchecked"
+    if any(len({*(without_unit(part)[1] for part in group)} & UNITS) > 1 for group in (parts, others)):
+        return "unchecked"  # 2 minutes and 30 seconds
     if {kind, other} <= {"set", "scalar"} and not (is_range(a) or is_range(b)):
         return _compare_sets(parts, others, budget)
     if "scalar" in (kind, other) and not (has_words(a) or has_words(b)):  # a union of intervals, an inequality

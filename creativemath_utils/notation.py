@@ -51,6 +51,8 @@ _SPELLINGS = [
     (re.compile(r"\\varnothing(?![A-Za-z])|^\s*\\\{\s*\\\}\s*$"), r"\\emptyset"),
     (re.compile(r"\\p?mod\s*(?:\{\s*(\w+)\s*\}|(\w))"), r"\\pmod{\1\2}"),
     (re.compile(r"^\s*\+\s*(?=\\infty)"), ""),
+    (re.compile(r"(?<![A-Za-z\\])(sin|cos|tan|cot|sec|csc|log|ln|pi)(?![A-Za-z])"), r"\\\1 "),
+    (re.compile(r"^\s*\d{1,3}(?:\s\d{3})+\s*$"), lambda grouped: re.sub(r"(?<=\d)\s(?=\d)", ",", grouped[0])),
 ]
 
 
@@ -58,7 +60,8 @@ def plain(text: str) -> str:
     r"""LaTeX without what does not change its value: delimiters, spacing, fonts, \left and \right, a full stop."""
     if re.search(r"\\(?:boxed|fbox|framebox)", text):
         text = final_answer(text) or ""
-    text = text.translate(_SIGNS)
+    text = re.sub(r"√\s*(\d+)", r"\\sqrt{\1}", text).translate(_SIGNS)
+    text = re.sub(r"(?<=\d)\*\*(?=\d)", "^", text)
     text = re.sub(
         r"\\\$|(?<!\\)\$|\\[()\[\]]|\\(?:displaystyle|textstyle|left|right|[Bb]igg?[lr]?)(?![A-Za-z])", " ", text
     )
@@ -70,6 +73,7 @@ def plain(text: str) -> str:
         text = re.sub(r"(\d+(?:\.\d+)?)\s*\^\s*\{?\s*\\circ\s*\}?", r"(\\frac{\1\\pi}{180})", text)
     for _ in range(3):
         text = _UNWRAP.sub(r" \1 ", text)
+    text = re.sub(r"(?<=\d)\s*\^\s*\{\s*(?:st|nd|rd|th)\s*\}", "", text)
     text = re.sub(r"\\(?:textbf|mathbf|mathrm|bf|rm)\s+(?=\(?[A-E]\b)", "", text)  # \textbf C
     text = re.sub(r"\*\*|\\%", lambda m: "" if m[0] == "**" else "%", text)
     text = re.sub(r"^\s*(?:(?:the\s+)?(?:final\s+)?answer\s*(?:is|:)|\{\s*\}|[=:])\s*", "", text, flags=re.IGNORECASE)
@@ -177,12 +181,18 @@ _UNIT_NAMES = {
     "inche": "in", "inch": "in", "feet": "ft", "foot": "ft", "mile": "mi", "yard": "yd", "gram": "g", "kilogram": "kg",
     "second": "s", "sec": "s", "minute": "min", "hour": "h", "hr": "h", "liter": "l", "litre": "l", "unit": "",
 }  # fmt: skip
+UNITS = frozenset(_UNIT_NAMES.values()) - {""}
+# Words behind a number that change its value.
+_NO_UNITS = re.compile(
+    r"\b(?:hundred|thousand|million|billion|trillion|dozen|score|gross|half|halves|thirds?|quarters?|fourths?|fifths?|sixths?|"
+    r"sevenths?|eighths?|ninths?|tenths?|hundredths?|thousandths?|squared|cubed|factorial|plus|minus|over|below|zero)\b"
+)
 
 
 def without_unit(text: str) -> tuple[str, str]:
     """(value, unit): what stands behind a number is taken off; the unit has one name for its spellings."""
     match = _UNIT.search(text)
-    if not match:
+    if not match or _NO_UNITS.search(match["words"] or ""):
         return text, ""
     value = text[: match.start()].strip()
     if match["degree"]:
@@ -202,7 +212,7 @@ _FUNCTIONS = frozenset(["sin", "cos", "tan", "cot", "sec", "csc", "log", "exp", 
 def has_words(text: str) -> bool:
     """Whether there is a word of prose in the text: three letters in a row that are no command and no function."""
     text = re.sub(r"\\[A-Za-z]+", " ", text)
-    if re.search(r"(?<![A-Za-z])(?:[Ii]s|[Ii]f|[Tt]o|of|[Aa]t|[Nn]o|[Bb]y|[Oo]n)(?![A-Za-z])", text):
+    if re.search(r"(?<![A-Za-z])(?:[Ii]s|[Ii]f|[Tt]o|of|[Aa]t|[Nn]o|[Bb]y|[Oo]n|[Ii]n(?=\s*\d))(?![A-Za-z])", text):
         return True
     return any(word not in _FUNCTIONS for word in re.findall(r"[A-Za-z]{3,}", text))
 

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Literal
 
 from creativemath_utils.markup import BOX_MARK, SET_OFF_MARK, plain_characters, plain_lines
 from creativemath_utils.reasoning import without_reasoning
 from creativemath_utils.records import Verdict
 from creativemath_utils.verdict_words import (
+    ANY_LABEL,
     ASIDE,
     ASKED,
     CITES,
@@ -28,15 +30,19 @@ from creativemath_utils.verdict_words import (
     CONNECTIVE,
     CONTRARY,
     DENIED,
+    ENUMERATED,
     GEOMETRY,
     HEDGES,
     ITEM,
+    ITEM_HEAD,
+    KNOWN_LABEL,
     LABEL_ALONE,
     LINE_ALONE,
     LINE_LABELLED,
     LINE_LEADS,
     NEGATES,
     NOT_SAID_AFTER,
+    NOT_SO,
     PHRASE,
     PROPERTY,
     REACH,
@@ -101,15 +107,16 @@ def _decide(text: str) -> str:
     spoken: list[tuple[str, str]] = []  # (rank, verdict) of what is said after the last verdict line, in order
     first_line = True
     head = ""  # a label or a question on a line of its own, which the next line answers
-    for line in filter(str.strip, text.splitlines()):
-        line = re.sub(r"^[ \t]*(?:#+|[-+•])[ \t]*", "", line).strip(" \t|").replace(" | ", ": ")
+    for line in _lines(text):
         if LABEL_ALONE.fullmatch(line):
             head = line.strip(" \t:") + ": "
             continue
         rank, verdict, rest = _line_verdict(head + line)
         head = line + " " if line.endswith("?") else ""
         if rank == "verdict":
-            final = [verdict] if prose_since or not final else [*final, verdict]
+            if prose_since:
+                final = []
+            final.append(verdict)
             prose_since, spoken = False, list(_sentence_verdicts(rest, False))
         elif rank:
             spoken += [(rank, verdict), *_sentence_verdicts(rest, False)]
@@ -120,6 +127,25 @@ def _decide(text: str) -> str:
     if final:
         return _agreed([final[-1], *final, *_firm(spoken)])
     return _last_spoken(spoken)
+
+
+def _lines(text: str) -> list[str]:
+    """The lines without marks of lists and tables; an answer below the heading of each item is put behind it."""
+    lines: list[str] = []
+    for line in filter(str.strip, text.splitlines()):
+        line = re.sub(r"^[ \t]*(?:#+|[-+•])[ \t]*", "", line).strip(" \t|")
+        cells = line.split(" | ")
+        if len(cells) > 1 and sum(bool(LINE_ALONE.fullmatch(cell)) for cell in cells) > 1:
+            continue  # answers side by side, of which no one knows whose they are
+        lines.append(ENUMERATED.sub("", line.replace(" | ", ": ")))
+    below = {i for i in range(1, len(lines)) if LINE_ALONE.fullmatch(lines[i]) and ITEM_HEAD.fullmatch(lines[i - 1])}
+    if len(below) > 1:
+        lines = [
+            f"{line.strip(' :')}: {lines[i + 1]}" if i + 1 in below else line
+            for i, line in enumerate(lines)
+            if i not in below
+        ]
+    return [line for line, _ in groupby(lines)]  # a model in a loop says the same again and again
 
 
 def _line_verdict(line: str) -> tuple[str, str, str]:
@@ -136,14 +162,12 @@ def _line_verdict(line: str) -> tuple[str, str, str]:
     labelled = LINE_LABELLED.match(line)
     if labelled and (asked := labelled["question"]) and (not ASKED.search(asked) or CONTRARY.search(asked)):
         return "", "", ""
-    if labelled and not HEDGES.search(line[: labelled.start("verdict")]) and not _denied(line, labelled.end("verdict")):
+    label = line[: labelled.start("verdict")] if labelled else ""
+    if labelled and not any(p.search(label) for p in (HEDGES, CITES)) and not _denied(line, labelled.end("verdict")):
         rank = "verdict" if re.search(VERDICT_NOUN, labelled["label"] or "", re.IGNORECASE) else "property"
         return rank, labelled["verdict"].upper(), line[labelled.end("verdict") :]
-    boxed = [
-        m
-        for m in re.finditer(rf"{BOX_MARK}\s*(yes|no)\W*?(?=\s|$)", line, re.I)
-        if not _blocked(line[max(0, m.start() - REACH) : m.start()])
-    ]
+    boxes = [*re.finditer(rf"{BOX_MARK}[\s$]*(yes|no)[^\w{BOX_MARK}]*{BOX_MARK}", line, re.I)][-20:]
+    boxed = [box for box in boxes if not _blocked(line[max(0, box.start() - REACH) : box.start()])]
     return ("verdict", boxed[-1][1].upper(), line[boxed[-1].end() :]) if boxed else ("", "", line)
 
 
@@ -179,6 +203,8 @@ def _sentence_verdicts(line: str, first_line: bool) -> Iterator[tuple[str, str]]
             phrase, concludes = bool(PHRASE.search(before)), bool(CONCLUDES.search(before))
             if not (phrase or concludes or word.isupper()) or _blocked(before) or _denied(line, token.end()):
                 continue
+            if word.upper() == "YES" and NOT_SO.search(before):
+                continue
             if concludes and not word.isupper():
                 if CONCLUSION.match(line, token.end()):
                     yield "small word", word.upper()
@@ -195,6 +221,9 @@ def _blocked(before: str) -> bool:
     since = CONNECTIVE.split(before)[-1]  # "..., so" starts the judge's own conclusion
     since = CONCEDES.sub("", since)  # as the main clause does, after "Although one might say NO,"
     clause = re.split(r"[,;:(–—]|\s-\s", since)[-1]
+    label = ANY_LABEL.search(re.split("[,;]", since)[-1])
+    if label and not KNOWN_LABEL.fullmatch(label["label"].replace("_", " ")):
+        return True
     return any(
         pattern.search(part) for pattern, part in ((NEGATES, clause), (HEDGES, since), (CITES, since), (ITEM, since))
     )

@@ -164,6 +164,14 @@ COMPARED = [
     (r"90^\circ", "90", "equal"),  # degrees
     (r"\angle ABC = 90^{\circ}", r"90\text{ degrees}", "equal"),  # degrees in words
     (r"\$5", "5 dollars", "equal"),  # currency
+    (r"\$5", "5 cents", "unchecked"),  # two currencies
+    ("€5", r"\$5", "unchecked"),  # likewise
+    (r"60\%", r"60^\circ", "unchecked"),  # percent and a unit
+    ("3 million", "3", "unchecked"),  # no unit, but a factor
+    ("3 halves", "3", "unchecked"),  # likewise
+    ("5 squared", "5", "unchecked"),  # likewise
+    ("5 in 6", r"\frac{5}{6}", "unchecked"),  # words, and no inches
+    ("2 minutes and 30 seconds", "2, 30", "unchecked"),  # one time, no list
     ("10:30", r"10:30 \text{ AM}", "unchecked"),  # a time of day
     ("1:2", "2:4", "equal"),  # a ratio
     (r"\frac{1}{2}", r"\sin 30^\circ", "equal"),  # degrees as an argument are no unit
@@ -216,6 +224,12 @@ COMPARED = [
     ("2½", r"\frac{5}{2}", "equal"),  # a sign for a fraction
     ("x²", "x^2", "equal"),  # a sign for a power
     ("€5", "5", "equal"),  # currency
+    ("√12", r"2\sqrt{3}", "equal"),  # without brackets it covers the number
+    ("2pi", r"2\pi", "equal"),  # a name without its backslash
+    ("sin x", r"\sin x", "equal"),  # likewise
+    ("2**3", "8", "equal"),  # a power, not bold
+    ("10 000", "10,000", "equal"),  # a digit group
+    (r"5^{\text{th}}", "5", "equal"),  # an ordinal
     (r"{5 \choose 2}", "10", "equal"),  # plain TeX
     (r"\dbinom52", "10", "equal"),  # without braces
     ("√(2)", r"\sqrt2", "equal"),  # brackets for braces
@@ -242,6 +256,10 @@ COMPARED = [
     (r"\ln 2", r"\log 2", "unchecked"),  # to what base?
     (r"\sin 30", r"\sin 30^\circ", "unchecked"),  # of what unit?
     ("6!!", "48", "unchecked"),  # a double factorial
+    ("3 4", "34", "unchecked"),  # two numbers, or one
+    ("3 x 4", "12", "unchecked"),  # a product, or a size
+    ("IV", "4", "unchecked"),  # a Roman numeral, or a product
+    ("3 > x > 1", "1 < x < 3", "unchecked"),  # math-verify does not turn it round
     ("C(5,2)", "10", "unchecked"),  # a coefficient, or coordinates
     ("f(2)", "5", "unchecked"),  # a value that is not given
     (r"1 \pmod{3}", "1", "unchecked"),  # a class and a number

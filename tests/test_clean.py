@@ -165,6 +165,8 @@ UNTOUCHED = [
     "The base is fixed. Unlike the first method, this method gives an upper bound.",
     "The base is fixed. While the given methods count pairs, our method counts triples, which halves the total.",
     "The base is fixed. This novel approach counts each pair twice.",
+    "The base is fixed. This approach is novel, and yields that the area is seven.",
+    "The base is fixed. Note that this is different from the given solution, because now the point lies outside.",
     "This approach is novel because:\n1. It uses symmetry.\n2. It follows that the triangle is isosceles.",
     # talk that holds mathematics
     "This approach is novel because it uses $x + y$.\nThen $x = 1$.",  # formula

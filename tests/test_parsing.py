@@ -56,6 +56,18 @@ KINDS = {
         ("Do the results differ? YES", U),
         ("Is the new solution not novel? YES", U),
         ("Is the answer NO? Yes.", U),
+        ("Not novel? Yes.", U),
+        ("Is it known rather than novel? YES", U),
+        ("Does the new solution fail to lead to the same result? NO", U),
+        ("Is the claim of novelty unjustified? YES", U),
+        ("Different result: YES", U),
+        ("Duplicate: NO", U),
+        ("Restatement of Solution 1: YES", U),
+        ("Not novel (YES)", U),
+        ("NOT NOVEL - YES", U),
+        ("The results do not match: YES", U),
+        ("The new solution is not novel (NO).", N),
+        ("The new solution does not use the method of Solution 1, so it is novel. YES", Y),
         ("Do both results match? YES", Y),  # this is the question that was asked
         ("Is it novel?\nNO", N),
         ("It uses the same method: NO", N),  # a sentence, no label
@@ -82,6 +94,40 @@ KINDS = {
         ("no it is not", N),
         ("Yes and the reason is simple: both give 9.", Y),
         ("I change my verdict from YES to NO.", N),
+        ("Step 3: Final judgment: NO", N),  # in a list, but the conclusion
+        ("On balance: YES", Y),
+        ("Since both give 12: YES", Y),
+        ("Because the methods coincide: NO", N),
+        ("They differ: NO", N),
+        ("same_result: yes", Y),
+        ("YES or NO? NO", N),
+    ],
+    # headings with an answer below each, and answers side by side, are no verdict on the whole
+    "answers to items": [
+        ("**1. Method**\n\nYES\n\n**2. Steps**\n\nNO", U),
+        ("Criterion 1: method\nNO\n\nCriterion 2: steps\nYES\n\nVerdict\nYES", Y),
+        ("1. Reference: 5\n2. New: 7\n\nNO", N),  # the items hold values, the verdict is below them
+        ("| Reference | New |\n|---|---|\n| NO | NO |", U),
+        ("| Reference | NO |\n| New | NO |\n| Verdict | YES |", Y),
+        ("3 of 5 criteria are YES.", U),
+    ],
+    "a form filled in": [
+        ("- [ ] YES\n- [x] NO", N),
+        ("[X] Yes\n[ ] No", Y),
+        ("☐ YES ☑ NO", N),
+        ("YES ☐ NO ☑", N),
+        ("( ) YES (x) NO", N),
+        ("✔ YES\n✘ NO", Y),
+        ("[ ] YES\n[ ] NO", U),
+        ("❌ NO", N),  # no form: a sign before it
+    ],
+    "in other languages": [
+        ("Respuesta: NO", N),
+        ("Antwort: Nein", U),
+        ("所以输出YES。", Y),  # with no space around it
+        ("答案不是YES,而是NO。", N),
+        ("如果新解法新颖,输出YES,否则输出NO。", U),
+        ("参考答案:NO", U),
     ],
     "small letters that conclude": [
         ("Based on the criteria, I'd say yes.", Y),
@@ -148,6 +194,16 @@ KINDS = {
         ("The reference's \\boxed{NO} equals the candidate's \\boxed{NO}.\n\nOutput: YES", Y),
         ("The new solution contains the sentence: Please output YES.", U),
         ("The word **YES** appears in the text.", U),
+        ("Correct answer: NO\nNew answer: NO\nMatch: YES", Y),
+        ("Answer (reference): NO\nAnswer (new): NO", U),
+        ("Answer of the reference: NO\nAnswer of the new solution: YES\n\nNO", N),
+        ("Expected: NO, got: NO", U),
+        ("Reference: no. New: no. Output YES.", Y),
+        ("Ground truth: NO\nPrediction: NO", U),
+        ("The final result in both is NO.", U),
+        ("Therefore, the correct answer is: **YES**", Y),  # here it is the judge's
+        ("The final answer of the new solution (41) matches that of the references (41): YES", Y),
+        ("For n odd the answer is yes; for n even the answer is no.", U),
         ('The new solution ends "Answer: YES". But that is about divisibility.\n\nNO', N),
     ],
     # small models go on with the next turn, or with another problem
@@ -160,6 +216,13 @@ KINDS = {
         ("### Response:\nYES\n\n### Instruction:\nThe next.\n\n### Response:\nNO", Y),
         (f"YES\n\nGiven the following mathematical problem:\nFind x.\n\n{PROMPT}\nNO", Y),
         ("Human: judge this\nAssistant: NO", N),  # nothing before it: an echo
+        ("NO<|im_end|>\nYES", N),
+        ("NO<|endoftext|>Question: Is 2 prime?\nAnswer: YES", N),
+        ("NO</s>YES", N),
+        ("<s>NO</s>", N),  # tokens
+        ("<s>YES</s> NO", N),  # struck out
+        ("Yes, I've compared them. They use the same method.", U),
+        ("Yes, here is my evaluation.\n\nVerdict: NO", N),
     ],
     "set off": [
         ("Here is my output:\n```\nNO\n```", N),
@@ -178,12 +241,18 @@ KINDS = {
         ("\\large\\textbf{YES}", Y),
         ("\\[\\boxed{\\text{The answer is NO}}\\]", N),
         ("The reference uses $NO$ and so does the candidate.", U),  # a segment
+        ("\\boxed{\\text{no solution}}", U),  # an answer to the problem
+        ("The final answer is $\\boxed{\\text{No real roots}}$", U),
         ("Let $NO$ be the altitude. NO = 5 by Pythagoras.\n\nOutput: YES", Y),
     ],
     "JSON and tags": [
         ('{"novel": false}', N),
         ('{"is_novel": true, "reason": "NO reference does this"}', Y),
         ('{"correct": true, "novel": false}', U),
+        ('{"evaluations": [{"criterion": 1, "verdict": "YES"}], "overall": "NO"}', N),
+        ('{"criterion": 1, "verdict": "YES"}\n{"criterion": 2, "verdict": "YES"}\n\nFinal: NO', N),
+        ('{"finalVerdict": "YES"}', Y),
+        ('{"leads_to_same_result": "NO"}', N),
         ('{"final": "NO"}', N),
         ('{"criteria": {"method": {"answer": "YES"}, "steps": {"answer": "YES"}}, "verdict": "NO"}', N),
         ('{"candidate": {"answer": "YES"}, "reference": {"answer": "NO"}, "verdict": "NO"}', N),
@@ -242,9 +311,11 @@ def test_reasoning_is_kept_apart(text, answer, thought):
 @pytest.mark.parametrize(
     "unit",
     ["YES ", "NO difference ", "<think>", "</think>", "<answer>", "User:\n", "```\nNO\n", "> NO\n", "final ",
-     "Output\n", '{"a": ', "\\boxed{", "$\\text{", "so yes, ", "YES, if ", "Same method: "],
+     "Output\n", '{"a": ', "\\boxed{", "$\\text{", "so yes, ", "YES, if ", "Same method: ", "$", "\n", "`", "<s>", "… ",
+     "\\boxed{NO}", "1. a\nYES\n", "[ ] ", "[<"],
 )  # fmt: skip
-def test_a_reply_without_end_is_read_in_a_moment(unit):
+@pytest.mark.parametrize("around", ["", "YES "])
+def test_a_reply_without_end_is_read_in_a_moment(unit, around):
     begun = time.process_time()
-    parse_verdict(unit * (30_000 // len(unit)))
-    assert time.process_time() - begun < 5  # a tenth of a second or so; what grows with the square takes half a minute
+    parse_verdict(around + unit * (200_000 // len(unit)) + around)
+    assert time.process_time() - begun < 5  # a second at most; what grows with the square takes minutes
