@@ -6,8 +6,6 @@ says so.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -16,12 +14,11 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from creativemath_utils import published
-from creativemath_utils.figures import BLUE, GREY, message, plain, styled, wrapped
+from creativemath_utils.figures import BLUE, GREY, largest, message, plain, styled, wrapped
 
 PAPER_1, PAPER_2 = "the paper", "the paper (read off a picture)"
 OURS, THEIRS = {"facecolor": BLUE}, {"facecolor": "white", "edgecolor": GREY, "hatch": "////"}
 MOST_N = 10  # columns of bars; problems with more solutions share the last one
-MOST_COMPETITIONS = 24  # that are drawn, the eight of the paper among them; the others share one place
 
 
 @styled
@@ -106,22 +103,6 @@ def figure_2_beside(counts: pd.DataFrame, name: str) -> Figure:
     handles = [Patch(label=wrapped(name, 60), **OURS), Patch(label=PAPER_2, **THEIRS)]
     figure.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False)
     return figure
-
-
-def largest(counts: pd.DataFrame, always: Collection[str]) -> pd.DataFrame:
-    """At most MOST_COMPETITIONS rows of a table with a row a competition: those of `always`, and the largest.
-
-    The rest are added up in a row of their own, `N others`.
-    """
-    if len(counts) <= MOST_COMPETITIONS:
-        return counts
-    own = [name for name in counts.index if name not in always]
-    room = MOST_COMPETITIONS - len(counts.index.intersection(list(always))) - 1
-    few = set(counts.loc[own].sum(axis=1).nlargest(room).index)
-    others = [name for name in own if name not in few]
-    kept = counts.drop(others)
-    kept.loc[f"{len(others)} others"] = counts.loc[others].sum()
-    return kept
 
 
 def up_to(counts: pd.DataFrame, most: int) -> pd.DataFrame:

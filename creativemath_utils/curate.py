@@ -14,7 +14,8 @@ from creativemath_utils.corpus.subset import load_subset
 from creativemath_utils.corpus.token_counts import CountTokens, by_characters, token_counter
 from creativemath_utils.profile import Profile, Select
 from creativemath_utils.prompts import numbered, render
-from creativemath_utils.records import KitError, Problem, Sample, competition_order, read_problem, samples_of
+from creativemath_utils.records import KitError, Problem, Sample, competition_order, samples_of
+from creativemath_utils.rows import read_problem
 from creativemath_utils.store import ROOT, read_rows, shown
 from creativemath_utils.wiki.titles import parse_title
 

@@ -17,7 +17,8 @@ from creativemath_utils.corpus.hub import NESTED, quiet_datasets
 from creativemath_utils.markdown import pipe_table, plain_markdown
 from creativemath_utils.metrics import figure_1_counts, figure_2_counts
 from creativemath_utils.profile import Profile
-from creativemath_utils.records import SCHEMA, KitError, Problem, read_problem
+from creativemath_utils.records import SCHEMA, KitError, Problem
+from creativemath_utils.rows import read_problem
 from creativemath_utils.store import read_rows, shown, write_atomic
 
 SPLIT = "test"  # what is here asks questions of models; it is not for training

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from fractions import Fraction
 from functools import cache, wraps
@@ -24,13 +24,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from creativemath_utils.metrics import rounded
+from creativemath_utils.metrics import competition_label, rounded
+from creativemath_utils.records import COMPETITIONS
 from creativemath_utils.store import write_atomic
 
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#595959"
 # after the font that matplotlib brings along, those that know Chinese, Japanese and Korean, on Linux, macOS and Windows
 FONTS = ("DejaVu Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Micro Hei", "PingFang SC", "Microsoft YaHei")
 PNG_DPI = 200
+MOST_COMPETITIONS = 24  # that are drawn, the eight of the paper among them; the others share one place
+THE_EIGHT = tuple(map(competition_label, COMPETITIONS))
 
 
 def _style() -> AbstractContextManager[None]:
@@ -108,6 +111,7 @@ def category_by_competition(counts: pd.DataFrame) -> Axes:
 
     `counts` as from `metrics.figure_1_counts`. A cell that is missing is blank; a table without cells gives a message.
     """
+    counts = largest(counts.T, THE_EIGHT).T
     width = 7.2 + 0.6 * max(0, counts.shape[1] - 9)
     axes = Figure(figsize=(width, 3.9), layout="constrained").add_subplot()
     numbers = counts.apply(pd.to_numeric).astype(float)
@@ -149,6 +153,7 @@ def solutions_per_problem(counts: pd.DataFrame) -> Figure:
 
     `counts` as from `metrics.figure_2_counts`: a row a competition, columns n1, n2, ...
     """
+    counts = largest(counts, THE_EIGHT)
     columns = max(1, min(4, len(counts)))
     rows = -(-len(counts) // columns)
     figure = Figure(figsize=(8.4, max(4.2, 2.1 * rows)), layout="constrained")
@@ -173,6 +178,22 @@ def solutions_per_problem(counts: pd.DataFrame) -> Figure:
     figure.supxlabel("Number of Solutions", fontsize=10)
     figure.supylabel("Number of Problems", fontsize=10)
     return figure
+
+
+def largest(counts: pd.DataFrame, always: Collection[str]) -> pd.DataFrame:
+    """At most MOST_COMPETITIONS rows of a table with a row a competition: those of `always`, and the largest.
+
+    The rest are added up in a row of their own, `N others`.
+    """
+    if len(counts) <= MOST_COMPETITIONS:
+        return counts
+    own = [name for name in counts.index if name not in always]
+    room = MOST_COMPETITIONS - len(counts.index.intersection(list(always))) - 1
+    few = set(counts.loc[own].sum(axis=1).nlargest(room).index)
+    others = [name for name in own if name not in few]
+    kept = counts.drop(others)
+    kept.loc[f"{len(others)} others"] = counts.loc[others].sum()
+    return kept
 
 
 def message(axes: Axes, text: str) -> Axes:

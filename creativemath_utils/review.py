@@ -14,7 +14,8 @@ import html
 import re
 from pathlib import Path
 
-from creativemath_utils.records import Edit, KitError, Solution, to_row
+from creativemath_utils.records import Edit, KitError, Solution
+from creativemath_utils.rows import to_row
 from creativemath_utils.store import ROOT, dump_line, read_records, shown
 
 EDITS = ROOT / "data" / "human" / "edits.jsonl"

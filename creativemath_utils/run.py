@@ -28,8 +28,8 @@ from creativemath_utils.records import (
     Sample,
     Solution,
     Vote,
-    read_problem,
 )
+from creativemath_utils.rows import read_problem
 from creativemath_utils.store import RunPaths, read_records, read_rows, shown, write_records
 
 ON, OFF = {"true", "yes", "on", "1"}, {"false", "no", "off", "0", ""}

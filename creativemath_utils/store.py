@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from creativemath_utils.records import KitError, from_row, to_row
+from creativemath_utils.records import KitError
+from creativemath_utils.rows import from_row, to_row
 
 ROOT = Path(os.environ.get("CREATIVEMATH_ROOT") or Path(__file__).resolve().parents[1]).resolve()
 

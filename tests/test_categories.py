@@ -18,7 +18,8 @@ from creativemath_utils.ledger import Ledgers
 from creativemath_utils.plan import rehearse
 from creativemath_utils.profile import load_profile
 from creativemath_utils.prompts import template
-from creativemath_utils.records import CATEGORIES, CategoryVote, KitError, Problem, Response, from_row, to_row
+from creativemath_utils.records import CATEGORIES, CategoryVote, KitError, Problem, Response
+from creativemath_utils.rows import from_row, to_row
 from creativemath_utils.run import open_run
 
 PROFILE = """

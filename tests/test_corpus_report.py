@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from creativemath_utils import figures
-from creativemath_utils.corpus_figures import MOST_COMPETITIONS, figure_1_beside, figure_2_beside, largest, up_to
+from creativemath_utils.corpus_figures import figure_1_beside, figure_2_beside, up_to
+from creativemath_utils.figures import MOST_COMPETITIONS, largest
 from creativemath_utils.corpus_report import (
     CorpusRecord,
     category_agreement,

@@ -15,7 +15,8 @@ from creativemath_utils.curate import (
     with_difficulty,
 )
 from creativemath_utils.profile import SUBSET_ENV, Corpus, Profile, Select, load_profile
-from creativemath_utils.records import COMPETITIONS, KitError, Problem, samples_of, to_row
+from creativemath_utils.records import COMPETITIONS, KitError, Problem, samples_of
+from creativemath_utils.rows import to_row
 
 
 def problem(problem_id, competition="AMC_8", n=1, statement="1 + 1?"):

@@ -7,7 +7,8 @@ from creativemath_utils.__main__ import main
 from creativemath_utils.curate import DEMO, load_corpus, read_problems
 from creativemath_utils.export import COLUMNS, DATA, export_corpus
 from creativemath_utils.profile import Corpus, Profile, Select
-from creativemath_utils.records import KitError, Problem, to_row
+from creativemath_utils.records import KitError, Problem
+from creativemath_utils.rows import to_row
 from creativemath_utils.store import RunPaths, dump_line, write_records
 
 HOSTILE = "Suppose $a<b$ &lt; c | $\x0crac{m}{n}$,\r\n\u2028 \x00 <b>`_*"

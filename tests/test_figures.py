@@ -269,3 +269,13 @@ def test_pdf_letters_stay_text_and_carry_no_date(tmp_path):
 
 if __name__ == "__main__":
     draw_all(Path(sys.argv[1]))
+
+
+def test_hundreds_of_competitions_share_the_room_of_some():
+    """A data set with a competition a row: the eight stay, with the largest of the others, and the rest in one place."""
+    names = [*figures.THE_EIGHT, *(f"Cup {number}" for number in range(300))]
+    by_category = pd.DataFrame([range(len(names))], index=["Algebra"], columns=names)
+    axes = figures.category_by_competition(by_category)
+    assert [text.get_text() for text in axes.get_xticklabels()][-2:] == ["Cup 299", "285 others"]
+    figure = figures.solutions_per_problem(by_category.T.set_axis(["n1"], axis=1))
+    assert len(figure.axes) == figures.MOST_COMPETITIONS

@@ -14,7 +14,8 @@ from creativemath_utils.corpus import hub
 from creativemath_utils.corpus.columns import choose_columns, competition_name
 from creativemath_utils.curate import load_corpus
 from creativemath_utils.profile import Corpus, Profile, load_profile
-from creativemath_utils.records import KitError, Problem, read_problem, to_row
+from creativemath_utils.records import KitError, Problem
+from creativemath_utils.rows import read_problem, to_row
 
 HOSTILE = "Suppose $a<b$ &lt; c &amp; $\x0crac{m}{n}$,\r\n\u2028 <b>not</b> \x00 HTML"
 

@@ -10,7 +10,8 @@ import pytest
 
 from creativemath_utils.aops import REASONS
 from creativemath_utils.pages import page_log, read_pages, reason_counts
-from creativemath_utils.records import KitError, read_problem
+from creativemath_utils.records import KitError
+from creativemath_utils.rows import read_problem
 from creativemath_utils.store import write_records
 
 OWN = Path(__file__).resolve().parent / "pages"

@@ -14,13 +14,10 @@ from creativemath_utils.records import (
     Vote,
     canonical_json,
     competition_order,
-    from_row,
-    one_of_the_eight,
-    read_problem,
     samples_of,
-    to_row,
     user_message,
 )
+from creativemath_utils.rows import from_row, one_of_the_eight, read_problem, to_row
 
 API = Model(name="m", backend="api", id="id", base_url="http://a/v1")
 REQUEST = Request("m", {"id": "id"}, user_message("2 + 2?"), {"max_new_tokens": 9, "temperature": 0})

@@ -9,17 +9,8 @@ import pytest
 
 from creativemath_utils.models import Model
 from creativemath_utils.profile import Corpus, Profile
-from creativemath_utils.records import (
-    KitError,
-    PairVote,
-    Problem,
-    Recheck,
-    Response,
-    Solution,
-    Vote,
-    samples_of,
-    to_row,
-)
+from creativemath_utils.records import KitError, PairVote, Problem, Recheck, Response, Solution, Vote, samples_of
+from creativemath_utils.rows import to_row
 from creativemath_utils.stability import ask_again, flips, second_questions, shuffled
 from creativemath_utils.store import read_records, write_records
 

@@ -5,6 +5,7 @@ address and key, the connections, and what its faults of every call mean to a pe
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import re
 import ssl
@@ -22,6 +23,8 @@ from creativemath_utils.backends.throttle import read_retry_after
 from creativemath_utils.models import Model
 from creativemath_utils.records import KitError, Request, Response
 from creativemath_utils.spending import Spending
+
+logging.getLogger("httpx2").setLevel(logging.WARNING)  # its other lines show addresses, and what people put into them
 
 TRIES = 12  # a third of all tries may fail for a while, and a call still gets through: (1/3)^12 is 2 in a million
 CONNECT_SECONDS = 20

@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from creativemath_utils.models import nearest
-from creativemath_utils.records import CATEGORIES, COMPETITION, KitError, one_of_the_eight
+from creativemath_utils.records import CATEGORIES, KitError
+from creativemath_utils.rows import COMPETITION, one_of_the_eight
 
 # A field of a problem, and the columns it is taken from where the profile names none: the first that is there. Case,
 # blanks, `_` and `-` do not count.

@@ -24,7 +24,8 @@ from creativemath_utils.corpus.dataset_rows import to_problems
 from creativemath_utils.corpus.flat_files import CSV, FILES, JSON, Row, file_rows
 from creativemath_utils.models import nearest
 from creativemath_utils.profile import Profile
-from creativemath_utils.records import KitError, Problem, read_problem
+from creativemath_utils.records import KitError, Problem
+from creativemath_utils.rows import read_problem
 from creativemath_utils.store import shown
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
