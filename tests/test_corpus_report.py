@@ -7,7 +7,6 @@ import pytest
 
 from creativemath_utils import figures
 from creativemath_utils.corpus_figures import figure_1_beside, figure_2_beside, up_to
-from creativemath_utils.figures import MOST_COMPETITIONS, largest
 from creativemath_utils.corpus_report import (
     CorpusRecord,
     category_agreement,
@@ -16,6 +15,7 @@ from creativemath_utils.corpus_report import (
     write_corpus_report,
 )
 from creativemath_utils.curate import DEMO, read_problems
+from creativemath_utils.figures import MOST_COMPETITIONS, largest
 from creativemath_utils.metrics import figure_1_counts, figure_2_counts
 from creativemath_utils.records import CategoryVote, Problem, samples_of
 

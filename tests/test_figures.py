@@ -272,7 +272,7 @@ if __name__ == "__main__":
 
 
 def test_hundreds_of_competitions_share_the_room_of_some():
-    """A data set with a competition a row: the eight stay, with the largest of the others, and the rest in one place."""
+    """The eight stay, with the largest of the others, and the rest in one place."""
     names = [*figures.THE_EIGHT, *(f"Cup {number}" for number in range(300))]
     by_category = pd.DataFrame([range(len(names))], index=["Algebra"], columns=names)
     axes = figures.category_by_competition(by_category)
