@@ -1,5 +1,6 @@
 """From a record to the JSON object of a row, and back: what does not fit is said with its place.
 
+>>> from creativemath_utils.records import Edit
 >>> from_row(Edit, {"key": "k", "solution": "x = 1."}, "edits.jsonl:1")
 Edit(key='k', solution='x = 1.', note='')
 """

@@ -67,6 +67,7 @@ ANY_LABEL = re.compile(
 )
 _VERDICT_WORD = (
     rf"(?:{NOUN}|results|answers|match(?:es|ing)?|agree(?:ment)?|grader|evaluator|rater|model|gpt\S*|claude|gemini|qwen|"
+    r"rather|consensus|determined|validity|uniqueness|originality|creativity|"
     r"conclude|summary|summarize|short|sum|brief|bottom line|call|label|rating|grade|mark|opinion|finding|selected|"
     r"option|pick|recommendation|ans|(?:no|without) doubt|after|upon|reflection|review|(?:re-?)?check(?:ing)?|"
     r"balance|consideration|second thought|inspection|correction|corrected|revised|antwort|urteil|ergebnis|ausgabe|"

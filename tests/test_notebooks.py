@@ -51,7 +51,8 @@ def test_the_run_leaves_the_files_of_the_design(finished):
     run = finished / "data" / "runs" / "demo"
     made = files_below(run)
     generators = ["qwen-coder-1.5b", "qwen-coder-1.5b-t08-s1", "qwen-coder-1.5b-t08-s2", "gemma-3-270m"]
-    expected = {"problems.jsonl", "dropped.jsonl", "votes/pairs.jsonl"}
+    expected = {"problems.jsonl", "dropped.jsonl", "categories.jsonl", "dirt.md"}
+    expected |= {"votes/pairs.jsonl", "votes/stability.jsonl"}
     expected |= {f"{kind}/{name}.jsonl" for kind in ("solutions", "votes") for name in generators}
     expected |= {f"executed/{name}.ipynb" for name in STORY}
     assert set(made) == expected
