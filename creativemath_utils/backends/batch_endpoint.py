@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Iterator
+from functools import cached_property
 from typing import Any, TypeVar
 
 import openai
@@ -50,6 +51,10 @@ class BatchEndpoint(Endpoint):
     def __init__(self, model: Model, spending: Spending | None = None, **waits: Any) -> None:
         super().__init__(model, CONNECTIONS, spending, **waits)
         self.path = "/v1/completions" if model.interface == "completion" else "/v1/chat/completions"
+
+    async def close(self) -> None:
+        self.__dict__.pop("_client", None)  # it stands on the connections that are closed now
+        await super().close()
 
     async def upload(self, lines: bytes) -> str:
         """Put a file of calls, one JSON object a line, at the endpoint. Returns its id. Raises NotTaken."""
@@ -153,7 +158,7 @@ class BatchEndpoint(Endpoint):
                 return None
             after = last["id"]
 
-    @property
+    @cached_property
     def _client(self) -> openai.AsyncOpenAI:
         """The client, its own retries off."""
         address = self.model.base_url
