@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from creativemath_utils.engine import Complete
 from creativemath_utils.markup import plain_characters
-from creativemath_utils.parsing import CUT_OFF, parsed
+from creativemath_utils.parsing import CUT_OFF
 from creativemath_utils.profile import Profile
 from creativemath_utils.prompts import render, template
 from creativemath_utils.reasoning import without_reasoning
@@ -65,7 +65,12 @@ def category_request(problem: Problem, profile: Profile) -> Request:
 
 def read_label(response: Response) -> tuple[str, str | None]:
     """The category in a reply, and its key. A call that failed, or an answer blocked or refused, holds none."""
-    return parsed(response, parse_category)
+    if response.status == "failed":
+        return UNPARSED, None
+    if response.status in ("blocked", "refused"):
+        return UNPARSED, response.key
+    finish = "length" if response.status == "truncated" else response.finish_reason
+    return parse_category(response.text, finish or "stop"), response.key
 
 
 def with_categories(problems: Sequence[Problem], votes: Sequence[CategoryVote]) -> list[Problem]:

@@ -53,7 +53,7 @@ def write_comparison(
     votes = list(votes)
     tables = make_tables(outcomes, models)
     counts = published.recovered_counts()
-    compared = compare_with_paper(tables, counts)
+    compared = compare_with_paper(outcomes, models, counts)
     common = list(dict.fromkeys(compared["model"]))
     others = [label for label in labels(models).values() if label not in common]
     parts = [

@@ -15,7 +15,7 @@ from creativemath_utils.corpus.token_counts import CountTokens, by_characters, t
 from creativemath_utils.profile import Profile, Select
 from creativemath_utils.prompts import numbered, render
 from creativemath_utils.records import KitError, Problem, Sample, competition_order, samples_of
-from creativemath_utils.rows import unique_problems
+from creativemath_utils.rows import read_problem
 from creativemath_utils.store import ROOT, read_rows, shown
 from creativemath_utils.wiki.titles import parse_title
 
@@ -52,10 +52,15 @@ def load_corpus(profile: Profile, download: bool = True) -> tuple[list[Problem],
 
 def read_problems(path: Path) -> list[Problem]:
     """Problems from a JSON Lines file in the kit's own form; an id may stand once."""
-    problems = unique_problems(read_rows(path, "give the path of a file of problems under `corpus:`"))
+    problems: dict[str, Problem] = {}
+    for where, row in read_rows(path, "give the path of a file of problems under `corpus:`"):
+        problem = read_problem(row, where)
+        if problem.problem_id in problems:
+            raise KitError(f"{where}: problem_id {problem.problem_id!r} stands twice; ids must be unique")
+        problems[problem.problem_id] = problem
     if not problems:
         raise KitError(f"{shown(path)}: holds no problem")
-    return problems
+    return list(problems.values())
 
 
 def with_difficulty(problems: Sequence[Problem]) -> list[Problem]:

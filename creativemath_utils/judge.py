@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from creativemath_utils.engine import Complete
-from creativemath_utils.parsing import parse_verdict, parsed
+from creativemath_utils.parsing import parse_verdict
 from creativemath_utils.profile import Profile
 from creativemath_utils.prompts import numbered, render
 from creativemath_utils.records import (
@@ -253,4 +253,9 @@ def _slots(stage: str, sample: Sample, references: Iterable[str], solution: str)
 
 def read_vote(response: Response, rule: str) -> tuple[Verdict, str | None]:
     """The verdict in a reply, and its key. A call that failed, or an answer blocked or refused, holds none."""
-    return parsed(response, lambda text, finish: parse_verdict(text, finish, rule))
+    if response.status == "failed":
+        return "UNPARSED", None
+    if response.status in ("blocked", "refused"):
+        return "UNPARSED", response.key
+    finish = "length" if response.status == "truncated" else response.finish_reason
+    return parse_verdict(response.text, finish or "stop", rule), response.key

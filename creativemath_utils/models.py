@@ -142,11 +142,6 @@ class Model(BaseModel):
         return {name: value for name, value in about.items() if value is not None}
 
     @property
-    def is_language_model(self) -> bool:
-        """Whether it answers prompts; the others are baselines that can only judge, and cost no tokens."""
-        return self.backend in ("api", "local")
-
-    @property
     def shown(self) -> str:
         """The name in tables and figures."""
         return self.label or self.name

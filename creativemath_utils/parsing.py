@@ -12,13 +12,13 @@ guessed at, since a guess would be counted as a vote.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 from typing import Literal
 
 from creativemath_utils.markup import BOX_MARK, SET_OFF_MARK, plain_characters, plain_lines
 from creativemath_utils.reasoning import without_reasoning
-from creativemath_utils.records import Response, Verdict
+from creativemath_utils.records import Verdict
 from creativemath_utils.verdict_words import (
     ANY_LABEL,
     ASIDE,
@@ -80,19 +80,6 @@ def parse_verdict(text: str | None, finish_reason: str | None = "stop", rule: st
 def unparsed_reason(text: str | None, finish_reason: str | None = "stop") -> Reason | None:
     """Why a reply is UNPARSED under the strict rule, or None where it holds a verdict."""
     return _read(text, finish_reason)[1]
-
-
-def parsed(response: Response, parse: Callable[[str, str], str]) -> tuple[str, str | None]:
-    """What `parse(text, finish_reason)` makes of a reply, and its key.
-
-    UNPARSED where the answer was blocked or refused, or the call failed, and then there is no key.
-    """
-    if response.status == "failed":
-        return "UNPARSED", None
-    if response.status in ("blocked", "refused"):
-        return "UNPARSED", response.key
-    finish = "length" if response.status == "truncated" else response.finish_reason
-    return parse(response.text, finish or "stop"), response.key
 
 
 def _read(text: str | None, finish_reason: str | None) -> tuple[Verdict, Reason | None]:

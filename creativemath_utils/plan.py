@@ -29,6 +29,7 @@ from creativemath_utils.review import read_edits
 from creativemath_utils.spending import CHARACTERS_PER_TOKEN, Spending, cost_usd, prompt_characters
 from creativemath_utils.stability import ask_again
 
+BASELINES = ("rules", "embedding")  # judges that are no language model: no tokens, no money
 HEADER = ("stage", "model", "calls", "answered", "input tokens", "output tokens, at most", "US dollars")
 
 
@@ -181,7 +182,7 @@ def _calls_table(profile: Profile, rehearsal: Rehearsal) -> str:
 
 def _tokens_and_money(model: Model, requests: Sequence[Request]) -> tuple[int | str, int | str, float | str]:
     """Input tokens, output tokens and dollars of these calls, at most; blanks for judges that are no language model."""
-    if not model.is_language_model:
+    if model.backend in BASELINES:
         return "", "", ""
     input_tokens = round(sum(map(prompt_characters, requests)) / CHARACTERS_PER_TOKEN)
     limits = [request.decoding.get("max_new_tokens") for request in requests]

@@ -166,7 +166,7 @@ def load_profile(name: str | Path) -> Profile:
             raise KitError(f"{where}: similarity: {name!r} is not among the generators; {hint}")
     for role in ("generators", "categories", "commentary"):
         for name in roles.get(role, ()):
-            if not table[name].is_language_model:
+            if table[name].backend in ("rules", "embedding"):
                 raise KitError(f"{where}: {role}: {name!r} is no language model, it can only judge; take it out")
     return profile.model_copy(update={"file": file, "table": table})
 

@@ -17,10 +17,10 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from creativemath_utils.metrics import DECISIONS
 from creativemath_utils.records import STAGES, Label, Solution, Vote
 
 LABEL_OF = {"correctness": "same_result", "coarse": "novel", "fine": "novel_unknown"}  # stage -> what judges are asked
+DECISIONS = ("correct", "novel", "novel_unknown")
 RESAMPLES = 2000
 
 

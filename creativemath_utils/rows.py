@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
 from dataclasses import MISSING, asdict, fields
 from typing import Any
 
@@ -95,19 +94,6 @@ def read_problem(row: Any, where: str) -> Problem:
         if fault:
             raise KitError(f"{where}: {message}")
     return problem
-
-
-def unique_problems(rows: Iterable[tuple[str, Any]]) -> list[Problem]:
-    """The Problems in rows (place and JSON object), in order. Raises KitError where one cannot be read or an id is
-    there twice.
-    """
-    problems: dict[str, Problem] = {}
-    for where, row in rows:
-        problem = read_problem(row, where)
-        if problem.problem_id in problems:
-            raise KitError(f"{where}: problem_id {problem.problem_id!r} stands twice; ids must be unique")
-        problems[problem.problem_id] = problem
-    return list(problems.values())
 
 
 def _competition_faults(name: Any) -> list[tuple[bool, str]]:

@@ -11,11 +11,10 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportions_ztest
 
 from creativemath_utils import published
-from creativemath_utils.paper import claims, count_tests, scores
+from creativemath_utils.paper import claims, count_tests
 from creativemath_utils.paper.claim_list import CLAIMS
-from creativemath_utils.paper.count_tests import Comparison, above, at_least, higher
+from creativemath_utils.paper.count_tests import Comparison, above, at_least, higher, proportion
 from creativemath_utils.paper.numbers import read_numbers
-from creativemath_utils.paper.scores import proportion
 from creativemath_utils.records import KitError
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -86,7 +85,7 @@ def test_several_counts_are_tested_with_the_least_favourable_one():
         lambda unknown: higher(unknown, proportion("B", 1, 2)),
         lambda unknown: above(unknown, 0.5),
         lambda unknown: count_tests.within(unknown, proportion("B", 1, 2), 0.1),
-        lambda unknown: count_tests.scored("", scores.trend_scores([proportion("B", 1, 2), unknown], (1, 2))),
+        lambda unknown: count_tests.scored("", count_tests.trend_scores([proportion("B", 1, 2), unknown], (1, 2))),
         lambda unknown: count_tests.in_order("", [1.0, None]),
         lambda unknown: higher(proportion("A", 0, 0), proportion("B", 1, 2)),  # a ratio over nothing
         lambda unknown: above(proportion("A", 0, 0), 0.5),
@@ -112,7 +111,7 @@ def test_a_proportion_below_the_mean_of_others():
 
 
 def test_trend_over_two_columns_is_the_two_proportion_test():
-    (score,) = scores.trend_scores([proportion("", 15, 42), proportion("", 30, 42)], (1, 2))
+    (score,) = count_tests.trend_scores([proportion("", 15, 42), proportion("", 30, 42)], (1, 2))
     z = proportions_ztest([30, 15], [42, 42])[0]
     assert score.value / score.sd == pytest.approx(z * math.sqrt(83 / 84))  # n - 1 in the place of n
     assert score.worst == pytest.approx(score.sd * math.sqrt(83 / 84) * math.sqrt(2))  # both columns fully together
@@ -121,16 +120,16 @@ def test_trend_over_two_columns_is_the_two_proportion_test():
 @pytest.mark.parametrize("counts", [(0, 9, 0, 9), (9, 9, 9, 9)])
 def test_trend_without_variation_is_none(counts):
     groups = [proportion("", *counts[:2]), proportion("", *counts[2:])]
-    found = count_tests.scored("", scores.trend_scores(groups, (1, 2)))
+    found = count_tests.scored("", count_tests.trend_scores(groups, (1, 2)))
     assert (found.favours, found.p_for, found.p_against) == (False, 0.5, 0.5)
 
 
 def test_scores_that_are_summed_keep_the_bounds():
-    one, two = (scores.Score(2, 1, 1), scores.Score(-1, 2, 3)), (scores.Score(3, 2, 2),)
-    low, high = scores.total([one, two, []])
+    one, two = (count_tests.Score(2, 1, 1), count_tests.Score(-1, 2, 3)), (count_tests.Score(3, 2, 2),)
+    low, high = count_tests.total([one, two, []])
     assert low == (2, math.hypot(2, 2), 5)  # the least sum with the widest errors
     assert high == (5, math.hypot(1, 2), 3)
-    assert scores.total([[], []]) == []
+    assert count_tests.total([[], []]) == []
 
 
 @pytest.mark.parametrize(
@@ -184,14 +183,14 @@ def test_no_arrangement_of_the_counts_is_wider_than_the_bound():
     sizes = np.bincount(problem)[problem]
     by_size = np.argsort(-sizes, kind="stable")
     for correct in (1, 72, 302, 423, 604):
-        bound = scores.widening((correct, 605), BY_K)
+        bound = count_tests.widening((correct, 605), BY_K)
         for order in (by_size, by_size[::-1], rng.permutation(605)):  # right where many share a problem, where few do
             right = np.zeros(605)
             right[order[:correct]] = 1
             share = correct / 605
             by_problem = np.bincount(problem, right - share)
             assert math.sqrt((by_problem**2).sum() / (605 * share * (1 - share))) <= bound + 1e-9
-    assert scores.widening((200, 400), (400,)) == 1  # one sample a problem: nothing hangs together
+    assert count_tests.widening((200, 400), (400,)) == 1  # one sample a problem: nothing hangs together
 
 
 # --- the paper's claims ---------------------------------------------------------------------------

@@ -19,7 +19,6 @@ from creativemath_utils.paper.beside import (
 )
 from creativemath_utils.records import Vote
 from creativemath_utils.table_formats import RunInfo
-from creativemath_utils.tables import make_tables
 
 INFO = RunInfo("my-run", {"rules": "Rules (baseline)", "j": "Judge_J"}, "strict", "2026-01-31")
 COUNTS = published.recovered_counts()
@@ -82,9 +81,7 @@ def test_difference_of_proportions(ours, theirs, interval, p_value, test):
 
 def test_a_run_like_the_paper_does_not_differ():
     """GPT-4o in Table 2: 368 correct, 182 novel, 167 Novel-Unknown of 605."""
-    frame = compare_with_paper(
-        make_tables(published_subset(correct=368, novel=182, unknown=167), [model("a", "GPT-4o")]), COUNTS
-    )
+    frame = compare_with_paper(published_subset(correct=368, novel=182, unknown=167), [model("a", "GPT-4o")], COUNTS)
     assert tuple(frame.columns) == COMPARED_COLUMNS
     table_2 = frame[frame["item"] == "table2"]
     assert list(table_2["column"]) == ["C", "N", "N_over_C", "Nu", "Nu_over_N"]
@@ -98,9 +95,7 @@ def test_a_run_like_the_paper_does_not_differ():
 
 
 def test_holm_over_the_values_of_a_table():
-    frame = compare_with_paper(
-        make_tables(published_subset(correct=420, novel=200, unknown=170), [model("a", "GPT-4o")]), COUNTS
-    )
+    frame = compare_with_paper(published_subset(correct=420, novel=200, unknown=170), [model("a", "GPT-4o")], COUNTS)
     for _, table in frame.groupby("item"):
         tested = table[table["p_value"].notna()].sort_values("p_value", kind="stable")
         by_hand = np.minimum(1, np.maximum.accumulate(tested["p_value"] * np.arange(len(tested), 0, -1)))
@@ -120,7 +115,7 @@ def test_holm_over_the_values_of_a_table():
 )
 def test_what_is_tested_and_what_is_not(label, item, column, expected):
     run = outcomes(sample("a", "111", k=3, n=3), sample("a", "000", n=3), sample("b", "000"))
-    frame = compare_with_paper(make_tables(run, [model("a", label), model("b", "Mine")]), COUNTS)
+    frame = compare_with_paper(run, [model("a", label), model("b", "Mine")], COUNTS)
     assert set(frame["model"]) == {label}
     row = frame[(frame["item"] == item) & (frame["column"] == column)].iloc[0]
     difference, test, state, untested = expected
@@ -130,7 +125,7 @@ def test_what_is_tested_and_what_is_not(label, item, column, expected):
 
 
 def test_no_model_of_the_paper_is_no_comparison():
-    frame = compare_with_paper(make_tables(outcomes(sample("a", "111")), [model("a", "Mine")]), COUNTS)
+    frame = compare_with_paper(outcomes(sample("a", "111")), [model("a", "Mine")], COUNTS)
     assert frame.empty
     assert tuple(frame.columns) == COMPARED_COLUMNS
 

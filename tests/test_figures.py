@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import rendered
+from matplotlib import image
 
 from creativemath_utils import figures, published, similarity_map
 from creativemath_utils.agreement import similarity_ratio
@@ -33,6 +33,14 @@ def matrix(names, pairs, other=0.5):
     values = table.to_numpy(copy=True)
     np.fill_diagonal(values, 1.0)
     return pd.DataFrame(values, index=table.index, columns=table.columns)
+
+
+def rendered(drawn, folder):
+    """The picture of a figure, as an array; that both files are there and are what they say is checked on the way."""
+    png, pdf = figures.save(drawn, folder / "figure_1.x")
+    assert (png.name, pdf.name) == ("figure_1.x.png", "figure_1.x.pdf")
+    assert pdf.read_bytes().startswith(b"%PDF")
+    return image.imread(png)
 
 
 def shown_text(figure):

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import rendered, texts
+from matplotlib import image
 from matplotlib.patches import Rectangle
 
 from creativemath_utils import figures, published
@@ -31,6 +31,20 @@ def table(names, pairs, other=0.5):
     for name in names:
         values.loc[name, name] = 1.0
     return values
+
+
+def rendered(drawn, folder):
+    png, pdf = figures.save(drawn, folder / "figure")
+    assert pdf.read_bytes().startswith(b"%PDF")
+    return image.imread(png)
+
+
+def texts(drawn):
+    """What a figure says, in order; nothing of it read as a formula."""
+    figure = getattr(drawn, "figure", drawn)
+    found = [text for text in figure.findobj(lambda a: hasattr(a, "get_parse_math")) if text.get_text()]
+    assert not any(text.get_parse_math() for text in found)
+    return [text.get_text() for text in found]
 
 
 def hatched(axes):

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import rendered, texts
+from matplotlib import image
 
 from creativemath_utils import figures, published
 from creativemath_utils.paper.beside import published_intervals
@@ -49,6 +49,20 @@ def points(name, c, n_over_c, room=0.05, ratios=("correctness_ratio", "novelty_t
         | {"low": max(value - room, 0), "high": min(value + room, 1)}
         for ratio, value in values.items()
     ]
+
+
+def rendered(drawn, folder):
+    png, pdf = figures.save(drawn, folder / "figure")
+    assert pdf.read_bytes().startswith(b"%PDF")
+    return image.imread(png)
+
+
+def texts(drawn):
+    """What a figure says, in order; nothing of it read as a formula."""
+    figure = getattr(drawn, "figure", drawn)
+    found = [text for text in figure.findobj(lambda a: hasattr(a, "get_parse_math")) if text.get_text()]
+    assert not any(text.get_parse_math() for text in found)
+    return [text.get_text() for text in found]
 
 
 def said(drawn):

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Iterator
-from functools import cached_property
 from typing import Any, TypeVar
 
 import openai
@@ -51,10 +50,6 @@ class BatchEndpoint(Endpoint):
     def __init__(self, model: Model, spending: Spending | None = None, **waits: Any) -> None:
         super().__init__(model, CONNECTIONS, spending, **waits)
         self.path = "/v1/completions" if model.interface == "completion" else "/v1/chat/completions"
-
-    async def close(self) -> None:
-        self.__dict__.pop("_client", None)  # it stands on the connections that are closed now
-        await super().close()
 
     async def upload(self, lines: bytes) -> str:
         """Put a file of calls, one JSON object a line, at the endpoint. Returns its id. Raises NotTaken."""
@@ -158,7 +153,7 @@ class BatchEndpoint(Endpoint):
                 return None
             after = last["id"]
 
-    @cached_property
+    @property
     def _client(self) -> openai.AsyncOpenAI:
         """The client, its own retries off."""
         address = self.model.base_url

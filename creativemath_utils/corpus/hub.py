@@ -25,7 +25,7 @@ from creativemath_utils.corpus.flat_files import CSV, FILES, JSON, Row, file_row
 from creativemath_utils.models import nearest
 from creativemath_utils.profile import Profile
 from creativemath_utils.records import KitError, Problem
-from creativemath_utils.rows import unique_problems
+from creativemath_utils.rows import read_problem
 from creativemath_utils.store import shown
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
@@ -60,7 +60,7 @@ def read_hub(profile: Profile, download: bool = True) -> tuple[list[Problem], li
             raise KitError(f"corpus: {name} holds no row; give the file or folder that does")
         if set(table.columns) >= OWN and not given:
             print(f"{name}: problems in the kit's own form, read as they are")
-            return unique_problems(_own_rows(table.rows(table.columns))), []
+            return _own_problems(table.rows(table.columns)), []
         columns = choose_columns(given, table.columns)
         origin = {"kind": "hub", "dataset": name, **table.about}
         print(f"{', '.join(str(value) for value in origin.values() if value != 'hub')}: {columns.said}")
@@ -75,14 +75,19 @@ def read_hub(profile: Profile, download: bool = True) -> tuple[list[Problem], li
     return problems, left_out
 
 
-def _own_rows(rows: Iterable[Row]) -> Iterator[Row]:
-    """Rows that the kit wrote, as it wrote them. In parquet numbers are floats, and nested fields JSON."""
+def _own_problems(rows: Iterable[Row]) -> list[Problem]:
+    """Problems from rows that the kit wrote. In parquet numbers are floats, and nested fields JSON."""
+    problems: dict[str, Problem] = {}
     for at, row in rows:
         nested = {name: json.loads(row[name]) for name in NESTED if isinstance(row.get(name), str)}
         difficulty = row["difficulty"]
         if isinstance(difficulty, float) and difficulty.is_integer():
             difficulty = int(difficulty)
-        yield at, {**row, **nested, "difficulty": difficulty}
+        problem = read_problem({**row, **nested, "difficulty": difficulty}, at)
+        if problem.problem_id in problems:
+            raise KitError(f"{at}: problem_id {problem.problem_id!r} stands twice; ids must be unique")
+        problems[problem.problem_id] = problem
+    return [*problems.values()]
 
 
 @contextmanager

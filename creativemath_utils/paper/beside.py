@@ -10,19 +10,20 @@ can, two ratios are compared as two independent proportions. Where they cannot, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 from scipy.stats import fisher_exact
+from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep, proportions_ztest
 
 from creativemath_utils import published
 from creativemath_utils.audit.recovery import read_percent
 from creativemath_utils.metrics import RATIOS, competition_label
-from creativemath_utils.tables import BY_CELL, TABLE_2
-from creativemath_utils.uncertainty.differences import holm
+from creativemath_utils.models import Model
+from creativemath_utils.tables import BY_CELL, TABLE_2, make_tables
 from creativemath_utils.uncertainty.intervals import wilson
 
 LEAST_EXPECTED = 5  # Cochran's rule: below it in any of the four cells the score test is not to be relied on
@@ -63,15 +64,18 @@ def difference_of_proportions(ours: tuple[int, int], theirs: tuple[int, int]) ->
     return Difference(yes / size - other_yes / other_size, float(low), float(high), float(p_value), test)
 
 
-def compare_with_paper(tables: Mapping[int, pd.DataFrame], counts: pd.DataFrame | None = None) -> pd.DataFrame:
+def compare_with_paper(
+    outcomes: pd.DataFrame, models: Sequence[Model], counts: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """The values of Tables 2 to 4 of a run beside the paper's, for models (by label) in both: COMPARED_COLUMNS.
 
-    `tables` as from `tables.make_tables`, by number. `run` and `published` are percent as text (None over an empty
-    base); `difference`, `low`, `high` are run - paper, -1..1, from the counts where they are known, else from the
-    printed value and without interval and test. `p_holm` is `p_value` with Holm's correction over the tested values of
-    a table. `undecided` is the run's, among the samples of the value's group. `state` says what the audit makes of the
-    printed value. `counts` is `published.recovered_counts()`, where it is at hand.
+    `run` and `published` are percent as text (None over an empty base); `difference`, `low`, `high` are run - paper,
+    -1..1, from the counts where they are known, else from the printed value and without interval and test. `p_holm` is
+    `p_value` with Holm's correction over the tested values of a table. `undecided` is the run's, among the samples of
+    the value's group. `state` says what the audit makes of the printed value. `counts` is
+    `published.recovered_counts()`, where it is at hand.
     """
+    tables = make_tables(outcomes, models)
     behind = paper_counts(counts)
     rows = []
     for pair in published.comparison({f"table{number}": table for number, table in tables.items()}).to_dict("records"):
@@ -103,7 +107,7 @@ def compare_with_paper(tables: Mapping[int, pd.DataFrame], counts: pd.DataFrame 
     numbers = dict.fromkeys(("difference", "low", "high", "p_value", "p_holm"), float)
     frame = frame.astype({**numbers, "published_numerator": "Int64", "published_denominator": "Int64"})
     for _, tested in frame[frame["p_value"].notna()].groupby("item"):
-        frame.loc[tested.index, "p_holm"] = holm(tested["p_value"])
+        frame.loc[tested.index, "p_holm"] = multipletests(tested["p_value"], method="holm")[1]
     return frame
 
 

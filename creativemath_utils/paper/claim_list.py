@@ -27,7 +27,6 @@ from creativemath_utils.audit.sentences import (
 from creativemath_utils.paper import count_tests as tests
 from creativemath_utils.paper.count_tests import Comparison
 from creativemath_utils.paper.numbers import Numbers
-from creativemath_utils.paper.scores import minus, share_scores, total, trend_scores
 from creativemath_utils.table_formats import column_name
 
 LARGE, SMALL = (GEMINI, OPUS, GPT, LLAMA, QWEN, DEEPSEEK, MIXTRAL), (YI, MATH_7B, MATH_20B)
@@ -92,7 +91,7 @@ def _on_the_whole(table: str, columns: Sequence[str]) -> Comparisons:
         rising = sum(min(score.value for score in trends[model]) > 0 for model in known)
         unknown = ", ".join(model for model in trends if model not in known)
         shown = f"{rising} of {len(known)} models rise" + (f"; left out, for cells in doubt: {unknown}" * bool(unknown))
-        return [tests.scored(shown, total(trends.values()))]
+        return [tests.scored(shown, tests.total(trends.values()))]
 
     return compare
 
@@ -110,7 +109,7 @@ def _steeper(upper: Sequence[str], lower: Sequence[str]) -> Comparisons:
     return lambda numbers: [
         tests.scored(
             f"{_row(numbers, 'table3', a, ends)} ({a}) against {_row(numbers, 'table3', b, ends)} ({b})",
-            minus(numbers.trend("table3", a, ends), numbers.trend("table3", b, ends)),
+            tests.minus(numbers.trend("table3", a, ends), numbers.trend("table3", b, ends)),
         )
         for a in upper
         for b in lower
@@ -134,7 +133,7 @@ def _falls_with_difficulty(numbers: Numbers) -> list[Comparison]:
     at = [-float(sum(ranges[name])) / 2 for name in names]
     values = [numbers.evidence.values.get(("table5", name, "mean_C")) for name in names]
     shown = ", ".join(f"{n} {'?' if v is None else f'{float(v):.1f}'}" for n, v in zip(names, values, strict=True))
-    return [tests.scored(shown, trend_scores(groups, at, apart=True) if len(names) > 1 else [])]
+    return [tests.scored(shown, tests.trend_scores(groups, at, apart=True) if len(names) > 1 else [])]
 
 
 def _falls_at_every_step(numbers: Numbers) -> list[Comparison]:
@@ -212,7 +211,7 @@ def _mostly_unlike(numbers: Numbers) -> list[Comparison]:
     pairs = [numbers.pair(*pair) for pair in combinations(numbers.evidence.figure_6, 2)]
     known = [pair.candidates[0] for pair in pairs if pair.candidates and numbers.common]
     mean = f"{100 * sum(p.numerator for p in known) / (len(known) * numbers.common):.1f}%" if known else "unknown"
-    scores = total(share_scores(pair, 0.5, -1) for pair in pairs)
+    scores = tests.total(tests.share_scores(pair, 0.5, -1) for pair in pairs)
     return [tests.scored(f"mean over {len(known)} pairs: {mean}", scores)]
 
 
@@ -224,7 +223,7 @@ def share_where_compared(numbers: Numbers) -> Comparison:
     groups = [group for model in numbers.models if (group := numbers.compared_with_the_rest(model)).candidates]
     ends = [sum(pick(p[0] / p[1] for p in g.candidates) for g in groups) / len(groups) for pick in (min, max) if groups]
     shown = " to ".join(dict.fromkeys(f"{100 * end:.1f}%" for end in ends)) or "unknown"
-    scores = total(share_scores(group, 0.95) for group in groups)
+    scores = tests.total(tests.share_scores(group, 0.95) for group in groups)
     return tests.scored(f"{shown}, over {len(groups)} models", scores)
 
 

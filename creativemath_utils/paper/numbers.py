@@ -20,7 +20,7 @@ from creativemath_utils.audit.consistency import Count
 from creativemath_utils.audit.readings import Evidence
 from creativemath_utils.audit.reconcile import Explanation
 from creativemath_utils.audit.tallies import figure_6_findings
-from creativemath_utils.paper.scores import Group, Proportion, Score, trend_scores, widening
+from creativemath_utils.paper.count_tests import Group, Proportion, Score, trend_scores, widening
 
 MOST_CANDIDATES = 20  # of more counts than these, a cell tells nothing
 

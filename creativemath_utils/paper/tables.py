@@ -19,9 +19,9 @@ from creativemath_utils.audit.consistency import Count
 from creativemath_utils.audit.recovery import as_percent
 from creativemath_utils.markdown import pipe_table, plain_markdown
 from creativemath_utils.paper.claims import write_claims
+from creativemath_utils.paper.count_tests import shown_counts
 from creativemath_utils.paper.figures import write_figures
 from creativemath_utils.paper.numbers import Numbers, read_numbers
-from creativemath_utils.paper.scores import shown_counts
 from creativemath_utils.store import ROOT, write_atomic
 from creativemath_utils.table_formats import HEADINGS, Column, cells, column_name, latex_table, plain_latex
 from creativemath_utils.uncertainty.intervals import wilson

@@ -18,12 +18,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from creativemath_utils.metrics import DECISIONS, RATIOS
-from creativemath_utils.models import nearest
+from creativemath_utils.metrics import DECISIONS
 from creativemath_utils.records import KitError
 
 RESAMPLES = 2000
-FLIPS_A_TEST = 40  # patterns of signs for each of several tests at least, or Holm's correction could never be passed
 LADDER = ("samples", *DECISIONS)  # each is counted among those of the one before
 OPEN = tuple(f"{decision}_open" for decision in DECISIONS)  # passed all before, and is undecided here
 EXACT_PROBLEMS = 12  # up to so many problems all patterns of signs are tried, 4,096 at most
@@ -60,12 +58,6 @@ def check_level(level: float, resamples: int) -> None:
         raise KitError(f"level {level!r}: expected a share between 0 and 1, such as 0.95")
     if resamples < 1:
         raise KitError(f"resamples {resamples!r}: expected a number above 0, such as {RESAMPLES}")
-
-
-def check_ratio(ratio: str) -> None:
-    """Raise KitError unless `ratio` is a name in `metrics.RATIOS`."""
-    if ratio not in RATIOS:
-        raise KitError(f"ratio {ratio!r} is none of the kit's; {nearest(ratio, list(RATIOS))}")
 
 
 def resampled_sums(counts: np.ndarray, resamples: int = RESAMPLES, seed: int = 0) -> np.ndarray:
